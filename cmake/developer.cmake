@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: BSL-1.0
+# What only this project's own targets get: warnings, threads, the way a program is declared.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+find_package(Threads REQUIRED)
+
+add_library(cmdq_warnings INTERFACE)
+target_compile_options(cmdq_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow
+  $<$<BOOL:${CMDQ_WERROR}>:-Werror>)
+
+# cmdq_program(NAME SOURCES...): an executable with the library, threads and the project's warnings.
+function(cmdq_program name)
+  add_executable(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE cmdq::cmdq cmdq_warnings Threads::Threads)
+endfunction()

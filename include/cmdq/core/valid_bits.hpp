@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSL-1.0
+// Valid-bit arithmetic: one bit per entry, 32 to a word. "Valid" is 1 on even laps and 0 on odd ones, so flipping a
+// bit marks its entry and no one ever has to clear it.
+#pragma once
+
+#include <cmdq/core/position.hpp>
+
+namespace cmdq {
+
+/// The part of a range of positions that lies in one word of valid bits.
+struct valid_span {
+  uint32_t word = 0;     ///< index of the word
+  uint32_t mask = 0;     ///< bits of the range in it
+  uint32_t wanted = 0;   ///< value of those bits when all are valid
+  uint32_t entries = 0;  ///< how many entries that is; > 0
+};
+
+inline constexpr uint32_t valid_bits_per_word = 32;
+
+/// Words needed for a ring of this shape.
+constexpr uint32_t valid_words(geometry g) noexcept {
+  return (g.entries() + valid_bits_per_word - 1) / valid_bits_per_word;
+}
+
+/// First span of [from, to). Precondition: 0 < to - from <= N. Never crosses a word or a lap.
+constexpr valid_span first_span(geometry g, position from, position to) noexcept {
+  const uint32_t slot = g.slot(from);
+  const uint32_t bit = slot % valid_bits_per_word;
+  uint32_t n = to - from;
+  const uint32_t room_in_word = valid_bits_per_word - bit;
+  const uint32_t room_in_lap = g.entries() - slot;
+  n = n < room_in_word ? n : room_in_word;
+  n = n < room_in_lap ? n : room_in_lap;
+  const uint32_t ones = n == valid_bits_per_word ? ~0U : (1U << n) - 1U;
+  const uint32_t mask = ones << bit;
+  return {slot / valid_bits_per_word, mask, g.wrap(from) != 0 ? 0U : mask, n};
+}
+
+}  // namespace cmdq

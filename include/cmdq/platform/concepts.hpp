@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSL-1.0
+// What the algorithm may ask of the world. A platform is a type with the members listed here; the same queue text runs
+// on each of them (hosted threads, bare metal, Relacy, the simulated many-core machine).
+#pragma once
+
+#include <cmdq/platform/orderings.hpp>
+
+#include <stdint.h>
+
+namespace cmdq {
+
+namespace detail {
+template <class A, class B>
+inline constexpr bool same = false;
+template <class A>
+inline constexpr bool same<A, A> = true;
+template <class A, class B>
+concept same_as = same<A, B>;
+struct any_predicate {
+  bool operator()() const noexcept;
+};
+}  // namespace detail
+
+/// `P::atomic<T>`: each access names its site; a failed compare-exchange is relaxed and updates `expected`.
+template <class A, class T>
+concept atomic_cell = requires(A a, const A c, T v, T& expected) {
+  { c.load(at<site::cons_look>) } -> detail::same_as<T>;
+  a.store(v, at<site::told_store>);
+  { a.exchange(v, at<site::handler_lock>) } -> detail::same_as<T>;
+  { a.compare_exchange(expected, v, at<site::cons_advance>) } -> detail::same_as<bool>;
+  { a.fetch_add(v, at<site::claim_add>) } -> detail::same_as<T>;
+  { a.fetch_and(v, at<site::gather_close>) } -> detail::same_as<T>;
+  { a.fetch_or(v, at<site::health_stall>) } -> detail::same_as<T>;
+  { a.fetch_xor(v, at<site::valid_mark>) } -> detail::same_as<T>;
+};
+
+/// `P::plain<T>`: data that must never be raced on; a checker's platform reports it when it is.
+template <class A, class T>
+concept plain_cell = requires(A a, const A c, T v) {
+  { c.get() } -> detail::same_as<T>;
+  a.set(v);
+};
+
+/// The platform concept.
+///  - `pause(line, round)`: between two fruitless polls of the atomic at `line` (nullptr: a device register). Must let
+///    others run where that is what the wait needs (Relacy, the simulator); never blocks for ever.
+///  - `yield()`: give the processor to another thread; a no-op where there are none.
+///  - `now_ns()`: monotonic nanoseconds. A constant 0 means "no clock": deadlines never end there.
+///  - `fence(at<site>)`: a thread fence of that order.
+///  - `critical_section`: held from claim to publication; interrupts off on bare metal, empty on a hosted system.
+///  - `index()`: small number of the current CPU's group; used to spread announcement words.
+template <class P>
+concept platform_type = requires(const void* line, unsigned round) {
+  requires atomic_cell<typename P::template atomic<uint32_t>, uint32_t>;
+  requires atomic_cell<typename P::template atomic<uint64_t>, uint64_t>;
+  requires plain_cell<typename P::template plain<uint64_t>, uint64_t>;
+  P::pause(line, round);
+  P::yield();
+  { P::now_ns() } -> detail::same_as<uint64_t>;
+  P::fence(at<site::park_fence>);
+  typename P::critical_section;
+};
+
+/// A platform whose threads can sleep: needed by wait::park only.
+template <class P>
+concept sleeping_platform = platform_type<P> && requires(uint64_t ns) {
+  typename P::mutex;
+  typename P::condition;
+  P::sleep_ns(ns);
+};
+
+/// The device as the queue sees it: the command-queue registers. Each access carries the barrier that the device
+/// needs: what was stored before write_prod() is visible to the device when it sees the new PROD; what the device wrote
+/// before it moved CONS is visible after read_cons(); write_gerrorn() orders like write_prod().
+template <class D>
+concept device_type = requires(D& d, uint32_t v) {
+  d.write_prod(v);
+  { d.read_cons() } -> detail::same_as<uint32_t>;
+  { d.read_gerror() } -> detail::same_as<uint32_t>;
+  { d.read_gerrorn() } -> detail::same_as<uint32_t>;
+  d.write_gerrorn(v);
+};
+
+}  // namespace cmdq

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSL-1.0
+// THE table of ordering sites. Every atomic access of the library names a row here instead of a memory order. A row
+// says which order, with which row it pairs, and what would be seen without it. `cmdq-check orderings` weakens each
+// row one step and shows the scenario that rejects the weaker one. Edges carry letters, named at both ends:
+//   [E] entries:   write_entry      -> valid_mark   => valid_wait   -> PROD write
+//   [T] turn:      PROD write       -> told_store   => told_wait    -> next PROD write
+//   [D] device:    PROD write (release) => device's fetch;  device's CONS write => cons_register read (acquire)
+//   [S] space:     CONS read        -> cons_advance => cons_space   -> entry overwritten
+//   [C] completion: effects         -> CONS / MSI   => caller returns
+//   [L] limit:     limit_store      -> PROD write   => CONS read    -> limit_load
+//   [X] errors:    error mark       -> health_error => health_check -> marks read
+#pragma once
+
+namespace cmdq {
+
+/// Memory orders by name: the enums of std, Boost and Relacy differ.
+enum class order : unsigned char { relaxed, acquire, release, acq_rel, seq_cst };
+
+// X(site, order, partner, why, without)
+#define CMDQ_ORDERING_SITES(X) CMDQ_SITES_RING(X) CMDQ_SITES_ALLOCATION(X) CMDQ_SITES_LOCKS(X) CMDQ_SITES_WAIT(X)
+
+// clang-format off
+#define CMDQ_SITES_RING(X)                                                                                            \
+  X(entry_word0, relaxed, "valid_mark", "entries travel under edge [E]; atomic only because a late MSI poller may "   \
+    "still look at a slot that a later lap overwrites", "-")                                                          \
+  X(valid_mark, release, "valid_wait", "[E] who sees the mark sees the entry", "device fetches an old entry")         \
+  X(valid_wait, acquire, "valid_mark", "[E] owner's PROD write comes after the entries", "device fetches an old entry") \
+  X(told_wait, acquire, "told_store", "[T] one PROD writer at a time, in ring order", "PROD goes back")               \
+  X(told_store, release, "told_wait", "[T] hands the turn over after PROD is written", "PROD goes back")              \
+  X(limit_store, relaxed, "limit_load", "[L] carried by the PROD write, itself a release", "-")                       \
+  X(limit_load, relaxed, "limit_store", "[L] carried by the CONS read, itself an acquire", "-")                       \
+  X(msi_poll, acquire, "device completion write", "[C] what the device did is visible to who saw its sync done",      \
+    "stale data after a completed sync")                                                                              \
+  X(health_enter, relaxed, "health_error", "fail-fast only; a late look costs one call", "-")                         \
+  X(health_check, relaxed, "health_error", "[X] carried by the completion that the error's repair allowed", "-")      \
+  X(health_error, relaxed, "health_check", "[X] carried by GERRORN's write, itself a release", "-")                   \
+  X(health_stall, relaxed, "health_enter", "a flag; protects nothing", "-")                                           \
+  X(mark_store, relaxed, "mark_load", "[X] carried by GERRORN's write", "-")                                          \
+  X(mark_load, relaxed, "mark_store", "[X] carried by the completion", "-")                                           \
+  X(handler_lock, acquire, "handler_unlock", "one error handler at a time", "error handled twice")                    \
+  X(handler_unlock, release, "handler_lock", "one error handler at a time", "error handled twice")
+
+#define CMDQ_SITES_ALLOCATION(X)                                                                                      \
+  X(claim_look, relaxed, "claim", "a guess that the compare-exchange or the space check confirms", "-")               \
+  X(claim_packed, acquire, "cons_advance", "[S] slots are free when the word says so", "entry overwritten too early") \
+  X(claim_add, relaxed, "gather_close", "positions only; space is checked by cons_space", "-")                        \
+  X(gather_close, relaxed, "claim", "fixes the range; its entries come under [E]", "-")                               \
+  X(cons_look, acquire, "cons_advance", "[S] base for reading CONS: the register is read later",                      \
+    "CONS reconstructed from a base younger than the register")                                                       \
+  X(cons_space, acquire, "cons_advance", "[S] device is done with the slots", "entry overwritten too early")          \
+  X(cons_done, acquire, "cons_advance", "[C] announced completion", "stale data after a completed sync")              \
+  X(cons_advance, release, "cons_space, cons_done, claim_packed", "[S][C] passes on what the CONS or MSI read showed", \
+    "entry overwritten too early")                                                                                    \
+  X(cons_retry, relaxed, "cons_advance", "expected value of the compare-exchange", "-")                               \
+  X(range_end_store, relaxed, "range_end_load", "carried by [T]", "-")                                                \
+  X(range_end_load, relaxed, "range_end_store", "carried by [T]", "-")                                                \
+  X(told_look, acquire, "told_store", "[T] range ends up to here are written", "range end of a lap ago")
+
+#define CMDQ_SITES_LOCKS(X)                                                                                           \
+  X(shared_lock, relaxed, "exclusive_lock", "only counts; what it protects is ordered by [E] and [S]", "-")           \
+  X(shared_wait, relaxed, "exclusive_unlock", "waiting to be counted in", "-")                                        \
+  X(shared_last, relaxed, "shared_lock", "last-sharer test", "-")                                                     \
+  X(shared_unlock, release, "exclusive_lock", "the sharer's last look comes before the space is given back",          \
+    "lapped under a sync")                                                                                            \
+  X(exclusive_lock, acquire, "shared_unlock", "see shared_unlock", "lapped under a sync")                             \
+  X(exclusive_unlock, release, "shared_wait", "CONS is moved before a sharer is let in", "-")
+
+#define CMDQ_SITES_WAIT(X)                                                                                            \
+  X(sleepers_add, relaxed, "sleepers_look", "[W] ordered by the fences park_fence / wake_fence", "-")                 \
+  X(sleepers_look, relaxed, "sleepers_add", "[W] ordered by the fences park_fence / wake_fence", "-")                 \
+  X(park_fence, seq_cst, "wake_fence", "[W] either the sleeper sees the new value or the waker sees the sleeper",     \
+    "lost wake-up")                                                                                                   \
+  X(wake_fence, seq_cst, "park_fence", "[W] either the sleeper sees the new value or the waker sees the sleeper",     \
+    "lost wake-up")
+// clang-format on
+
+/// One enumerator per row.
+enum class site : unsigned char {
+#define CMDQ_SITE_ENUM(site_, order_, partner_, why_, without_) site_,
+  CMDQ_ORDERING_SITES(CMDQ_SITE_ENUM)
+#undef CMDQ_SITE_ENUM
+      count
+};
+
+struct ordering_row {
+  const char* name;
+  order required;
+  const char* partner;
+  const char* why;
+  const char* without;
+};
+
+inline constexpr ordering_row ordering_table[] = {
+#define CMDQ_SITE_ROW(site_, order_, partner_, why_, without_) {#site_, order::order_, partner_, why_, without_},
+    CMDQ_ORDERING_SITES(CMDQ_SITE_ROW)
+#undef CMDQ_SITE_ROW
+};
+
+constexpr order order_of(site s) noexcept { return ordering_table[static_cast<unsigned>(s)].required; }
+
+/// A site as a type, so that its order is a constant at every optimisation level.
+template <site S>
+struct at_site {
+  static constexpr site id = S;
+  static constexpr order required = order_of(S);
+};
+
+/// `word.load(at<site::valid_wait>)` names the row an access obeys.
+template <site S>
+inline constexpr at_site<S> at{};
+
+}  // namespace cmdq

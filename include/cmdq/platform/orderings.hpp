@@ -17,7 +17,8 @@ namespace cmdq {
 enum class order : unsigned char { relaxed, acquire, release, acq_rel, seq_cst };
 
 // X(site, order, partner, why, without)
-#define CMDQ_ORDERING_SITES(X) CMDQ_SITES_RING(X) CMDQ_SITES_ALLOCATION(X) CMDQ_SITES_LOCKS(X) CMDQ_SITES_WAIT(X)
+#define CMDQ_ORDERING_SITES(X) \
+  CMDQ_SITES_RING(X) CMDQ_SITES_ALLOCATION(X) CMDQ_SITES_LOCKS(X) CMDQ_SITES_WAIT(X) CMDQ_SITES_DEVICE(X)
 
 // clang-format off
 #define CMDQ_SITES_RING(X)                                                                                            \
@@ -72,6 +73,39 @@ enum class order : unsigned char { relaxed, acquire, release, acq_rel, seq_cst }
     "lost wake-up")                                                                                                   \
   X(wake_fence, seq_cst, "park_fence", "[W] either the sleeper sees the new value or the waker sees the sleeper",     \
     "lost wake-up")
+
+// The device's own accesses (cmdq/model). They stand for the barriers of a real register block and bus, so that a
+// checker sees the same edges; real hardware has them outside the C++ memory model.
+#define CMDQ_SITES_DEVICE(X)                                                                                          \
+  X(device_prod_write, release, "device_prod_read", "[D] write_prod() carries the barrier before a register write",   \
+    "device fetches an old entry")                                                                                    \
+  X(device_prod_read, acquire, "device_prod_write", "[D] the fetch comes after PROD was seen",                        \
+    "device fetches an old entry")                                                                                    \
+  X(device_fetch, relaxed, "device_prod_read", "carried by [D]", "-")                                                 \
+  X(device_cons_write, release, "device_cons_read", "[D][C] effects and the fetch come before CONS moves",            \
+    "entry overwritten while it is fetched")                                                                          \
+  X(device_cons_read, acquire, "device_cons_write", "[D][C] read_cons() carries the barrier after a register read",   \
+    "entry overwritten while it is fetched")                                                                          \
+  X(device_gerror_write, release, "device_gerror_read", "[X] CONS.ERR is set before GERROR says so",                  \
+    "error seen with the code of an older one")                                                                       \
+  X(device_gerror_read, acquire, "device_gerror_write", "[X] CONS.ERR is read after GERROR",                          \
+    "error seen with the code of an older one")                                                                       \
+  X(device_ack_write, release, "device_ack_read", "[X] the repaired entry is visible before the acknowledgement",     \
+    "device fetches the bad entry again")                                                                             \
+  X(device_ack_read, acquire, "device_ack_write", "[X] the fetch comes after the acknowledgement",                    \
+    "device fetches the bad entry again")                                                                             \
+  X(device_control_write, release, "device_control_read", "CR0 and CR0ACK: set-up comes before the switch",           \
+    "device runs with an old CMDQ_BASE")                                                                              \
+  X(device_control_read, acquire, "device_control_write", "CR0 and CR0ACK: set-up comes before the switch",           \
+    "device runs with an old CMDQ_BASE")                                                                              \
+  X(device_msi_write, release, "msi_poll", "[C] effects come before the completion word",                             \
+    "stale data after a completed sync")                                                                              \
+  X(device_msi_look, relaxed, "device_msi_write", "expected value of the compare-exchange", "-")                      \
+  X(device_hold, relaxed, "-", "a test's switch; protects nothing", "-")                                              \
+  X(device_kick, acq_rel, "device_rest", "inline device: the state of the last consumer, and the kicker's register",  \
+    "two consumers at once")                                                                                          \
+  X(device_kick_look, acquire, "device_kick", "inline device: the kicker's register write is seen", "command left in the ring") \
+  X(device_rest, release, "device_kick", "inline device: hands the consumer's state to the next one", "two consumers at once")
 // clang-format on
 
 /// One enumerator per row.

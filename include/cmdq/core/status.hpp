@@ -22,6 +22,7 @@ enum class status : uint8_t {
   misaligned,          ///< ring base not aligned to the ring's size
   ring_too_small,      ///< ring cannot hold what its producers may have outstanding
   too_many_producers,  ///< attach() beyond options.producers
+  no_space,            ///< nothing of that size is free: IOVA space, or the memory given to set a thing up
 };
 
 /// The enumerator's name. Never null. Cost: a table look-up.
@@ -29,7 +30,7 @@ constexpr const char* name(status s) noexcept {
   constexpr const char* names[] = {
       "ok",           "timeout",      "stalled",        "illegal_command",   "fetch_abort",
       "atc_timeout",  "device_fault", "expired",        "would_block",       "invalid_argument",
-      "out_of_range", "misaligned",   "ring_too_small", "too_many_producers"};
+      "out_of_range", "misaligned",   "ring_too_small", "too_many_producers", "no_space"};
   const auto i = static_cast<unsigned>(s);
   return i < sizeof names / sizeof names[0] ? names[i] : "unknown";
 }

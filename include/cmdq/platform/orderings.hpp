@@ -8,6 +8,7 @@
 //   [S] space:     CONS read        -> cons_advance => cons_space   -> entry overwritten
 //   [C] completion: effects         -> CONS / MSI   => caller returns
 //   [L] limit:     limit_store      -> PROD write   => CONS read    -> limit_load
+//   [F] flush:     unmap_fence / flush_fence, flush_done => flush_check -> IOVA reused
 //   [X] errors:    error mark       -> health_error => health_check -> marks read
 #pragma once
 
@@ -18,10 +19,12 @@ enum class order : unsigned char { relaxed, acquire, release, acq_rel, seq_cst }
 
 // X(site, order, partner, why, without)
 #define CMDQ_ORDERING_SITES(X) \
-  CMDQ_SITES_RING(X) CMDQ_SITES_ALLOCATION(X) CMDQ_SITES_LOCKS(X) CMDQ_SITES_WAIT(X) CMDQ_SITES_DEVICE(X)
+  CMDQ_SITES_RING(X) CMDQ_SITES_ALLOCATION(X) CMDQ_SITES_LOCKS(X) CMDQ_SITES_WAIT(X) CMDQ_SITES_DEVICE(X) \
+  CMDQ_SITES_DMA(X)
 
 // clang-format off
 #define CMDQ_SITES_RING(X)                                                                                            \
+  X(setup, relaxed, "-", "before any other thread knows the queue", "-")                                              \
   X(entry_word0, relaxed, "valid_mark", "entries travel under edge [E]; atomic only because a late MSI poller may "   \
     "still look at a slot that a later lap overwrites", "-")                                                          \
   X(valid_mark, release, "valid_wait", "[E] who sees the mark sees the entry", "device fetches an old entry")         \
@@ -106,6 +109,30 @@ enum class order : unsigned char { relaxed, acquire, release, acq_rel, seq_cst }
     "two consumers at once")                                                                                          \
   X(device_kick_look, acquire, "device_kick", "inline device: the kicker's register write is seen", "command left in the ring") \
   X(device_rest, release, "device_kick", "inline device: hands the consumer's state to the next one", "two consumers at once")
+
+#define CMDQ_SITES_DMA(X) \
+  X(dma_lock, acquire, "dma_unlock", "what the lock protects is seen by its next holder", "magazine or flush ring seen half written") \
+  X(dma_lock_wait, relaxed, "dma_unlock", "a guess that the exchange confirms", "-") \
+  X(dma_unlock, release, "dma_lock", "what the lock protects is seen by its next holder", "magazine or flush ring seen half written") \
+  X(table_set, relaxed, "table_walk", "the device learns the address by its own doorbell, which orders; an entry points to no other", "-") \
+  X(table_clear, relaxed, "table_walk", "[F] carried by the invalidation's PROD write, or by unmap_fence", "-") \
+  X(table_walk, relaxed, "table_set", "what a walk may still find is what the invalidation is for", "-") \
+  X(unmap_fence, seq_cst, "flush_fence", "[F] either the unmap sees the flush begun or the flush's invalidation comes after the clear", "IOVA reused although its only flush began before the page-table clear") \
+  X(flush_fence, seq_cst, "unmap_fence", "[F] see unmap_fence", "see unmap_fence") \
+  X(flush_look, acquire, "flush_begin", "who is left to the next flush sees that the timer has fired and arms it again", "last unmaps of a burst never flushed") \
+  X(flush_begin, release, "flush_look", "see flush_look", "see flush_look") \
+  X(flush_done, release, "flush_check", "[F] an IOVA is given out again only after the invalidation", "stale translation for the IOVA's next user") \
+  X(flush_check, acquire, "flush_done", "[F] see flush_done", "see flush_done") \
+  X(timer_look, relaxed, "timer_arm", "only whether to arm; a stale 'armed' cannot be read after flush_look", "-") \
+  X(timer_arm, relaxed, "timer_look", "the entry it is armed for comes under the ring's lock", "-") \
+  X(timer_fire, relaxed, "timer_look", "carried by flush_begin", "-") \
+  X(timer_enter, acquire, "timer_close", "a callback that got in sees the queue as it was set up", "callback on a queue half set up") \
+  X(timer_leave, release, "timer_wait", "the callback's last access comes before the queue's end", "use after destruction") \
+  X(timer_close, relaxed, "timer_enter", "callers and closing are one word: one of the two sees the other", "-") \
+  X(timer_wait, acquire, "timer_leave", "see timer_leave", "use after destruction") \
+  X(lazy_publish, release, "lazy_look", "who defers sees the flush queue set up", "unmap on a queue half set up") \
+  X(lazy_look, acquire, "lazy_publish", "see lazy_publish", "unmap on a queue half set up") \
+  X(dma_count, relaxed, "dma_count", "statistics", "-")
 // clang-format on
 
 /// One enumerator per row.

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "device.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmdq/platform/concepts.hpp>
+
+namespace cmdq::manycore {
+
+static_assert(device_type<device>);
+
+device::device(machine& m, const void* ring, unsigned log2)
+    : machine_(m),
+      ring_(static_cast<const command*>(ring)),
+      shape_{log2},
+      actor_(m.add_actor("device", [this] { consume(); })),
+      message_actor_(m.add_actor("device, MSI writes", [this] { deliver_messages(); })) {}
+
+picoseconds device::through_port(picoseconds arrives) {
+  const picoseconds served = std::max(arrives, port_free_);
+  port_free_ = served + machine_.shape().device.read_occupancy;
+  return served;
+}
+
+void device::write_prod(std::uint32_t v) noexcept {
+  if (machine::running() == nullptr) {
+    prod_ = v;
+    return;
+  }
+  const auto& t = machine_.shape().device;
+  machine_.spend(t.doorbell_issue, prod_write);
+  machine_.gate();
+  ++machine_.counters_of(prod_write).accesses;
+  const picoseconds travel = t.doorbell + machine_.detour(machine_.self(), t.socket);
+  // The registers of one device are reached in the order in which their writers were ordered.
+  last_arrival_ = std::max(last_arrival_, through_port(machine_.now() + travel));
+  doorbells_.push_back({last_arrival_, v});
+  ++prod_writes_;
+  machine_.wake_actor(actor_, last_arrival_);
+}
+
+std::uint32_t device::read_cons() noexcept {
+  if (machine::running() == nullptr) return cons_;
+  const auto& t = machine_.shape().device;
+  const picoseconds one_way = t.read / 2 + machine_.detour(machine_.self(), t.socket);
+  const picoseconds asked = machine_.now();
+  machine_.gate();
+  const picoseconds served = through_port(asked + one_way);
+  machine_.spend(served - asked, cons_read);
+  machine_.gate();
+  const std::uint32_t seen = shape_.to_register(cons_);
+  machine_.spend(t.read - t.read / 2 + one_way - t.read / 2, cons_read);
+  ++machine_.counters_of(cons_read).accesses;
+  machine_.counters_of(cons_read).queued += served - asked - one_way;
+  machine_.counters_of(cons_read).moving -= served - asked - one_way;
+  machine_.add_span("read CONS", asked);
+  return seen;
+}
+
+void device::take_doorbells() {
+  while (!doorbells_.empty() && doorbells_.front().arrives <= machine_.now()) {
+    prod_ = doorbells_.front().prod;
+    doorbells_.pop_front();
+  }
+}
+
+void device::consume() {
+  const auto& t = machine_.shape().device;
+  while (true) {
+    take_doorbells();
+    std::uint32_t ready = shape_.ahead(cons_, prod_);
+    if (ready == 0) {
+      if (machine_.stopping() && doorbells_.empty()) return;
+      machine_.sleep_until(doorbells_.empty() ? machine::never : doorbells_.front().arrives);
+      continue;
+    }
+    const picoseconds begin = machine_.now();
+    const std::uint32_t slot = shape_.slot(cons_);
+    ready = std::min(ready, entries_per_line - slot % entries_per_line);
+    machine_.device_touch(ring_ + slot, access::read, t.socket);
+    std::array<command, entries_per_line> fetched;
+    std::copy_n(ring_ + slot, ready, fetched.begin());
+    machine_.spend(t.fetch, other_register);
+    fetching_ += machine_.now() - begin;
+    for (std::uint32_t i = 0; i < ready; ++i) execute(fetched[i]);
+    busy_ += machine_.now() - begin;
+  }
+}
+
+void device::execute(const command& c) {
+  const auto& t = machine_.shape().device;
+  const bool sync = opcode_of(c.word[0]) == opcode_sync;
+  const picoseconds begin = machine_.now();
+  machine_.spend(sync ? t.sync : t.command, other_register);
+  machine_.gate();
+  cons_ = cons_ + 1;
+  ++commands_;
+  machine_.add_span(sync ? "CMD_SYNC" : "command", begin);
+  if (!sync) return;
+  ++syncs_;
+  const auto signal = static_cast<sync_signal>((c.word[0] >> 12) & 3U);
+  if (signal != sync_signal::msi) return;
+  auto* target = reinterpret_cast<std::uint32_t*>(c.word[1] & 0x000ffffffffffffcULL);
+  messages_.push_back({machine_.now(), target, static_cast<std::uint32_t>(c.word[0] >> 32)});
+  machine_.wake_actor(message_actor_, machine_.now());
+}
+
+void device::deliver_messages() {
+  while (true) {
+    if (messages_.empty()) {
+      if (machine_.stopping()) return;
+      machine_.sleep_until(machine::never);
+      continue;
+    }
+    const posted_write w = messages_.front();
+    messages_.pop_front();
+    const picoseconds begin = machine_.now();
+    machine_.device_touch(w.target, access::write, machine_.shape().device.socket);
+    *w.target = w.data;
+    machine_.written(w.target);
+    machine_.add_span("MSI write", begin);
+  }
+}
+
+}  // namespace cmdq::manycore

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSL-1.0
+// The device as an actor of the simulated machine: when it does what, not what commands mean. It executes the entries
+// of the very ring that the queue writes, in order, fetched line by line from where the line is. It raises no errors.
+#pragma once
+
+#include <cmdq/core/command.hpp>
+#include <cmdq/core/position.hpp>
+#include <cstdint>
+#include <deque>
+
+#include "machine.hpp"
+
+namespace cmdq::manycore {
+
+class device {
+ public:
+  /// Consumes the 2^log2 entries of 16 bytes at `ring`. MSI writes go to the host addresses in the commands.
+  device(machine& m, const void* ring, unsigned log2);
+  device(const device&) = delete;
+  device& operator=(const device&) = delete;
+
+  // As device_type asks.
+  void write_prod(std::uint32_t v) noexcept;
+  std::uint32_t read_cons() noexcept;
+  std::uint32_t read_gerror() noexcept { return 0; }
+  std::uint32_t read_gerrorn() noexcept { return 0; }
+  void write_gerrorn(std::uint32_t /*v*/) noexcept {}
+
+  // What it did since the start.
+  [[nodiscard]] std::uint64_t commands() const noexcept { return commands_; }
+  [[nodiscard]] std::uint64_t syncs() const noexcept { return syncs_; }
+  [[nodiscard]] std::uint64_t prod_writes() const noexcept { return prod_writes_; }
+  [[nodiscard]] picoseconds busy() const noexcept { return busy_; }
+  [[nodiscard]] picoseconds fetching() const noexcept { return fetching_; }
+
+ private:
+  struct doorbell {
+    picoseconds arrives;
+    std::uint32_t prod;
+  };
+  struct posted_write {
+    picoseconds issued;
+    std::uint32_t* target;
+    std::uint32_t data;
+  };
+  static constexpr unsigned entries_per_line = 4;
+
+  void consume();
+  void take_doorbells();
+  void execute(const command& c);
+  void deliver_messages();
+  picoseconds through_port(picoseconds arrives);
+
+  machine& machine_;
+  const command* ring_;
+  geometry shape_;
+  unsigned actor_;
+  unsigned message_actor_;
+  std::deque<doorbell> doorbells_;
+  std::deque<posted_write> messages_;
+  picoseconds port_free_ = 0;
+  picoseconds last_arrival_ = 0;
+  std::uint32_t prod_ = 0;
+  std::uint32_t cons_ = 0;
+  std::uint64_t commands_ = 0;
+  std::uint64_t syncs_ = 0;
+  std::uint64_t prod_writes_ = 0;
+  picoseconds busy_ = 0;
+  picoseconds fetching_ = 0;
+};
+
+}  // namespace cmdq::manycore

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSL-1.0
+// The simulated machine: one fiber per CPU, each with its own clock, and a cost model of the cache lines they share.
+// Conservative discrete-event order: an access happens only when no other actor has an earlier clock. Ties go to the
+// lower number. Same topology, seed and bodies: the same run, to the bit, on every host.
+#pragma once
+
+#include <array>
+#include <boost/context/fiber.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <new>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "counters.hpp"
+#include "cpu_set.hpp"
+#include "random.hpp"
+#include "topology.hpp"
+
+namespace cmdq::manycore {
+
+enum class access : std::uint8_t { read, write };
+
+/// Who has a line. Nobody: it is in memory (or the last-level cache).
+struct holders {
+  cpu_set set;
+  bool exclusive = false;
+};
+
+/// One cache line of 64 bytes.
+struct line {
+  holders now;              ///< as granted so far
+  holders planned;          ///< once every request under way is granted
+  picoseconds free_at = 0;  ///< when the next request may be granted
+  std::uint64_t version = 0;
+  cpu_set sleepers;  ///< CPUs that wait for the next write
+  line_counters counters;
+};
+
+class machine {
+ public:
+  static constexpr picoseconds never = ~picoseconds{0};
+
+  /// Uses the topology's first `cpus` CPUs: cluster by cluster, die by die. Throws std::invalid_argument.
+  machine(topology t, unsigned cpus, std::uint64_t seed);
+  ~machine();
+  machine(const machine&) = delete;
+  machine& operator=(const machine&) = delete;
+
+  // -- Before the run -------------------------------------------------------------------------------------------
+
+  /// Memory in the simulated machine, zeroed, freed with it; nothing else shares its lines. Where it lies relative to
+  /// other objects depends only on the order of these calls.
+  void* allocate(std::size_t bytes, std::size_t alignment = 64);
+
+  /// An object there. Its destructor is not run.
+  template <class T, class... A>
+  T& make(A&&... args) {
+    return *::new (allocate(sizeof(T), alignof(T) > 64 ? alignof(T) : 64)) T(std::forward<A>(args)...);
+  }
+
+  /// What CPU `cpu` runs, from time 0.
+  void start(unsigned cpu, std::function<void()> body);
+
+  /// An actor that is no CPU (a device). It may use sleep_until() and the device accesses. Returns its number.
+  unsigned add_actor(std::string name, std::function<void()> body);
+
+  void record_spans(std::vector<span>* spans) { spans_ = spans; }
+
+  /// Runs until every CPU's body has returned, then tells the other actors through stopping(). Throws
+  /// std::runtime_error naming a CPU and its last site when one is still running at `limit`, and whatever a body threw.
+  void run(picoseconds limit);
+
+  // -- From inside a body ---------------------------------------------------------------------------------------
+
+  /// The machine whose body is running; null outside of run().
+  static machine* running() noexcept { return running_; }
+
+  [[nodiscard]] unsigned self() const noexcept { return current_; }
+  [[nodiscard]] picoseconds now() const noexcept { return actors_[current_].clock; }
+  [[nodiscard]] bool stopping() const noexcept { return stopping_; }
+  random_source& random() noexcept { return random_; }
+  [[nodiscard]] const topology& shape() const noexcept { return topology_; }
+
+  /// Lets everybody with an earlier clock run, pays for the line, and returns at the moment at which the access
+  /// happens: the caller touches the word next.
+  void touch(const void* word, access a, unsigned site);
+  /// After a write that touch() paid for: wakes who sleeps on the line.
+  void written(const void* word);
+  void compare_failed(const void* word, unsigned site);
+
+  /// Sleeps until the line of `word` changes from what this CPU last read there, at most `bound`.
+  void sleep_on(const void* word, picoseconds bound);
+
+  /// Time that passes without touching shared memory; a CPU's is charged to `site`.
+  void spend(picoseconds t, unsigned site);
+
+  /// Lets everybody with an earlier clock run.
+  void gate();
+
+  // -- For devices ----------------------------------------------------------------------------------------------
+
+  /// Sleeps until `when`, or until wake_actor().
+  void sleep_until(picoseconds when);
+  void wake_actor(unsigned actor, picoseconds when);
+  /// Cost of a coherent access from a socket's I/O port: a read leaves the holders as they are, a write takes the line
+  /// away from them all. Advances the actor's clock.
+  void device_touch(const void* word, access a, unsigned socket);
+  /// What one way between a CPU and a socket costs more than within a socket.
+  [[nodiscard]] picoseconds detour(unsigned cpu, unsigned socket) const noexcept;
+
+  // -- Results --------------------------------------------------------------------------------------------------
+
+  [[nodiscard]] unsigned cpus() const noexcept { return cpus_; }
+  [[nodiscard]] unsigned die_of(unsigned cpu) const noexcept { return cpu / topology_.cpus_per_die(); }
+  [[nodiscard]] unsigned socket_of(unsigned cpu) const noexcept { return cpu / topology_.cpus_per_socket(); }
+  [[nodiscard]] const site_table& sites() const noexcept { return sites_; }
+  [[nodiscard]] site_counters& counters_of(unsigned site) noexcept { return sites_[site]; }
+  /// In the order of first touch.
+  [[nodiscard]] std::vector<line_counters> lines() const;
+  [[nodiscard]] std::vector<std::string> actor_names() const;
+  void add_span(const char* name, picoseconds begin);
+  void reset_counters();
+
+ private:
+  struct seen_line {
+    const line* which = nullptr;
+    std::uint64_t version = 0;
+  };
+  struct actor {
+    std::string name;
+    boost::context::fiber fiber;
+    picoseconds clock = 0;
+    bool done = false;
+    line* asleep_on = nullptr;
+    unsigned last_site = other_work;
+    std::array<seen_line, 4> seen{};
+    unsigned next_seen = 0;
+    std::function<void()> body;
+  };
+  struct place {
+    cpu_set cluster, die, socket;
+  };
+
+  line& line_of(const void* word);
+  line& add_line();
+  void suspend();
+  void prepare(actor& a);
+  void set_key(unsigned actor, picoseconds when);
+  [[nodiscard]] unsigned earliest() const noexcept { return tree_[1]; }
+  void remember(actor& a, const line& l) noexcept;
+  [[nodiscard]] picoseconds transfer_time(unsigned cpu, const holders& h, access kind) const noexcept;
+  [[nodiscard]] picoseconds device_time(unsigned socket, const holders& h) const noexcept;
+  static void grant(holders& h, unsigned cpu, access kind) noexcept;
+  [[nodiscard]] static bool hit(const holders& h, unsigned cpu, access kind) noexcept;
+  void wake_sleepers(line& l, unsigned writer);
+  [[noreturn]] void overrun(picoseconds limit) const;
+
+  static thread_local constinit machine* running_;
+
+  topology topology_;
+  unsigned cpus_;
+  random_source random_;
+  std::vector<place> places_;
+  std::vector<cpu_set> socket_sets_;
+  std::vector<actor> actors_;
+  std::vector<picoseconds> keys_;
+  std::vector<unsigned> tree_;
+  unsigned leaves_ = 1;
+  unsigned current_ = 0;
+  bool stopping_ = false;
+  boost::context::fiber scheduler_;
+  std::exception_ptr failure_;
+  std::byte* arena_ = nullptr;
+  std::size_t arena_used_ = 0;
+  std::vector<std::uint32_t> arena_lines_;
+  std::unordered_map<std::uintptr_t, std::uint32_t> other_lines_;
+  std::deque<line> lines_;
+  site_table sites_{};
+  std::vector<span>* spans_ = nullptr;
+};
+
+}  // namespace cmdq::manycore

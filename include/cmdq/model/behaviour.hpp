@@ -23,7 +23,6 @@ struct pace {
   uint32_t cons_idle_steps = 0;  ///< empty steps before a lazy CONS catches up
   uint32_t msi_late_steps = 0;   ///< steps by which an MSI write is late; CONS may be past its CMD_SYNC by then
   uint32_t cr0ack_steps = 0;     ///< steps between a write to CR0 and its effect
-  bool msi_64_bit = false;       ///< Hi16xx: the MSI write is 64 bits
   bool defer_effects = false;    ///< invalidations take effect only at the next CMD_SYNC, as the architecture allows
   stale_error error_code = stale_error::stays;
 };
@@ -34,7 +33,8 @@ struct fetch_abort_fault {
   uint32_t times = 0;
 };
 
-/// ATC_INVs to this stream id are never answered: the CMD_SYNC that covers them reports CERROR_ATC_INV `reports` times.
+/// ATC_INVs to this stream id are never answered: each CMD_SYNC that covers some reports CERROR_ATC_INV `reports` times
+/// (or for_ever), then passes.
 struct dead_stream {
   uint32_t sid = 0;
   uint32_t reports = 1;
@@ -70,5 +70,23 @@ constexpr bool take(uint32_t& times) noexcept {
   if (times != for_ever) --times;
   return true;
 }
+
+/// Which dead streams have an ATC_INV that no CMD_SYNC has answered for yet.
+class unanswered {
+ public:
+  constexpr void cover(const faults& plan, uint32_t sid) noexcept {
+    for (uint32_t i = 0; i < plan.dead_count; ++i)
+      if (plan.dead[i].sid == sid) left_[i] = plan.dead[i].reports;
+  }
+  /// True when the CMD_SYNC at hand reports CERROR_ATC_INV now, for all dead streams that it covers at once.
+  constexpr bool report() noexcept {
+    bool failed = false;
+    for (uint32_t& times : left_) failed = take(times) || failed;
+    return failed;
+  }
+
+ private:
+  uint32_t left_[faults::capacity] = {};
+};
 
 }  // namespace cmdq::model

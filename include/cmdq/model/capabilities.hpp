@@ -2,7 +2,8 @@
 // What a modelled device can do, as the user sets it; its identification registers are derived from it.
 #pragma once
 
-#include <stdint.h>
+#include <cmdq/smmuv3/quirks.hpp>
+#include <cmdq/smmuv3/registers.hpp>
 
 namespace cmdq::model {
 
@@ -18,29 +19,39 @@ struct capabilities {
   bool ril = true;        ///< IDR3.RIL: without it NUM, SCALE, TTL and TG are reserved bits
   bool asid16 = true;     ///< IDR0.ASID16
   bool vmid16 = true;     ///< IDR0.VMID16
-  bool prefetch = true;   ///< false: PREFETCH commands are CERROR_ILL (HiSilicon 161x)
-  bool only_cs0 = false;  ///< true: CMD_SYNC with CS != 0 is CERROR_ILL (Tegra241 CMDQV, guest-owned queue)
   uint32_t iidr = 0x43b;  ///< implementer 11:0 (0x43b: Arm), revision 15:12, variant 19:16, product 31:20
+  smmuv3::quirks part;    ///< where it differs from the architecture
 };
 
-/// IDR0 (offset 0x00): stage 1 and 2, AArch64 tables, little-endian, two-level stream table, and what `c` says.
+/// IDR0: stage 1 and 2, AArch64 tables, little-endian, two-level stream table, and what `c` says.
 constexpr uint32_t idr0(const capabilities& c) noexcept {
-  uint32_t v = 1U << 0 | 1U << 1 | 2U << 2 | 2U << 21 | 1U << 27;
-  v |= static_cast<uint32_t>(c.cohacc) << 4 | static_cast<uint32_t>(c.hyp) << 9 | static_cast<uint32_t>(c.ats) << 10;
-  v |= static_cast<uint32_t>(c.asid16) << 12 | static_cast<uint32_t>(c.msi) << 13 | static_cast<uint32_t>(c.sev) << 14;
-  v |= static_cast<uint32_t>(c.pri) << 16 | static_cast<uint32_t>(c.vmid16) << 18;
+  namespace f = smmuv3::registers::idr0;
+  uint32_t v = f::s2p.mask() | f::s1p.mask() | f::ttf.set(0, 2) | f::ttendian.set(0, 2) | f::st_lvl.set(0, 1);
+  const auto put = [&v](const smmuv3::registers::bits32& bit, bool on) { v |= on ? bit.mask() : 0U; };
+  put(f::cohacc, c.cohacc);
+  put(f::hyp, c.hyp);
+  put(f::ats, c.ats);
+  put(f::asid16, c.asid16);
+  put(f::msi, c.msi);
+  put(f::sev, c.sev);
+  put(f::pri, c.pri);
+  put(f::vmid16, c.vmid16);
   return v;
 }
 
-/// IDR1 (offset 0x04): 16-bit stream ids, event and PRI queues of up to 2^19 entries, CMDQS as given.
+/// IDR1: 16-bit stream ids, event and PRI queues of up to 2^19 entries, CMDQS as given.
 constexpr uint32_t idr1(const capabilities& c) noexcept {
-  return 16U | 19U << 11 | 19U << 16 | static_cast<uint32_t>(c.cmdqs & 0x1fU) << 21;
+  namespace f = smmuv3::registers::idr1;
+  return f::sidsize.set(0, 16) | f::priqs.set(0, 19) | f::evtqs.set(0, 19) | f::cmdqs.set(0, c.cmdqs);
 }
 
-/// IDR3 (offset 0x0c).
-constexpr uint32_t idr3(const capabilities& c) noexcept { return static_cast<uint32_t>(c.ril) << 10; }
+/// IDR3.
+constexpr uint32_t idr3(const capabilities& c) noexcept { return smmuv3::registers::idr3::ril.set(0, c.ril ? 1U : 0U); }
 
-/// IDR5 (offset 0x14): 48-bit output addresses, granules of 4, 16 and 64 KiB.
-constexpr uint32_t idr5() noexcept { return 5U | 7U << 4; }
+/// IDR5: 48-bit output addresses, granules of 4, 16 and 64 KiB.
+constexpr uint32_t idr5() noexcept {
+  namespace f = smmuv3::registers::idr5;
+  return f::oas.set(0, 5) | f::gran4k.mask() | f::gran16k.mask() | f::gran64k.mask();
+}
 
 }  // namespace cmdq::model

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <cmdq/model/behaviour.hpp>
+#include <cmdq/model/driver_rules.hpp>
 #include <cmdq/model/hooks.hpp>
 #include <cmdq/model/late_writes.hpp>
 #include <cmdq/model/legality.hpp>
@@ -33,12 +34,6 @@ enum class step_result : uint8_t {
 
 /// True when stepping on is pointless until a register is written or the hold is lifted.
 constexpr bool rests(step_result r) noexcept { return r <= step_result::stopped; }
-
-/// What a correct driver never causes; counted while the device carries on as real ones do (it consumes the ring
-/// again).
-struct anomalies {
-  uint32_t prod_moved_wrongly = 0;  ///< PROD went back, or more than N entries ahead of CONS
-};
 
 template <platform_type P, entry_type Entry, class Hooks = null_hooks>
 class consumer {
@@ -77,8 +72,9 @@ class consumer {
     acknowledged_ = 0;
     error_code_ = 0;
     late_.clear();
+    rules_.reset();
     deferred_count_ = 0;
-    for (bool& c : covered_) c = false;
+    atc_ = {};
   }
 
   /// Position of the next command to fetch, free-running from `origin`.
@@ -106,7 +102,7 @@ class consumer {
   step_result fetch() noexcept {
     const uint32_t cr0 = registers.cr0.load(at<site::device_control_read>);
     if (cr0 != acknowledged_) return control(cr0);
-    if ((acknowledged_ & smmuv3::reg::cr0_cmdqen) == 0) return at_rest(step_result::disabled);
+    if ((acknowledged_ & cmdqen) == 0) return at_rest(step_result::disabled);
     if (service_failed.load(at<site::device_hold>) != 0 || error_active()) return at_rest(step_result::stopped);
     const uint32_t prod = registers.prod.load(at<site::device_prod_read>);
     watch(prod);
@@ -127,7 +123,7 @@ class consumer {
       return step_result::waiting;
     }
     control_left_ = 0;
-    if ((cr0 & ~acknowledged_ & smmuv3::reg::cr0_cmdqen) != 0) {
+    if ((cr0 & ~acknowledged_ & cmdqen) != 0) {
       shape_ = registers.shape();
       base_ = registers.base_address();
       next_ = origin + shape_.ahead(origin, cons_position(registers.cons.load(at<site::device_cons_read>)));
@@ -148,6 +144,10 @@ class consumer {
   void watch(uint32_t prod) noexcept {
     const uint32_t ahead_now = shape_.ahead(next_, prod);
     if (ahead_now < shape_.ahead(next_, last_prod_) || ahead_now > shape_.entries()) ++odd.prod_moved_wrongly;
+    if (prod != last_prod_ && registers.caps.part.sync_every_batch) {
+      const Entry* last = memory.find(base_ + ring_window<Entry>::entry_bytes * shape_.slot(prod - 1));
+      if (last != nullptr && opcode_of(memory.fetch(*last).word[0]) != opcode_sync) ++odd.unsynced_batches;
+    }
     last_prod_ = prod;
   }
 
@@ -180,12 +180,13 @@ class consumer {
   step_result execute() noexcept {
     if (!accepted(current_, registers.caps)) return raise(cerror::ill);
     const bool sync = opcode_of(current_.word[0]) == opcode_sync;
-    if (sync && atc_failed()) return raise(cerror::atc_inv);
+    if (sync && atc_.report()) return raise(cerror::atc_inv);
     spend((sync ? speed.sync_ns : speed.command_ns) + hooks.hold_ns(current_));
     if (sync)
       apply_deferred();
     else
       take_effect();
+    rules_.executed(current_, registers.caps.part, odd);
     ++commands;
     syncs += sync ? 1U : 0U;
     hooks.executed(next_, current_, P::now_ns());
@@ -194,7 +195,7 @@ class consumer {
   }
 
   void take_effect() noexcept {
-    if (opcode_of(current_.word[0]) == opcode_atc_inv) cover(static_cast<uint32_t>(current_.word[0] >> 32));
+    if (opcode_of(current_.word[0]) == opcode_atc_inv) atc_.cover(plan, static_cast<uint32_t>(current_.word[0] >> 32));
     if (!speed.defer_effects) {
       hooks.effect(current_);
       return;
@@ -205,21 +206,6 @@ class consumer {
   void apply_deferred() noexcept {
     for (uint32_t i = 0; i < deferred_count_; ++i) hooks.effect(deferred_[i]);
     deferred_count_ = 0;
-  }
-
-  void cover(uint32_t sid) noexcept {
-    for (uint32_t i = 0; i < plan.dead_count; ++i)
-      if (plan.dead[i].sid == sid && plan.dead[i].reports != 0) covered_[i] = true;
-  }
-  /// One report per dead stream and repetition; a stream that has used up its reports no longer holds a CMD_SYNC up.
-  [[nodiscard]] bool atc_failed() noexcept {
-    bool failed = false;
-    for (uint32_t i = 0; i < plan.dead_count; ++i) {
-      if (!covered_[i]) continue;
-      failed = take(plan.dead[i].reports) || failed;
-      covered_[i] = plan.dead[i].reports != 0;
-    }
-    return failed;
   }
 
   void spend(uint64_t ns) noexcept {
@@ -238,7 +224,8 @@ class consumer {
     if (opcode_of(current_.word[0]) != opcode_sync) return step_result::completed;
     const auto signal = static_cast<sync_signal>((current_.word[0] >> 12) & 3U);
     const uint64_t address = current_.word[1] & 0x000ffffffffffffcULL;
-    if (signal == sync_signal::event && registers.caps.sev && !take(plan.lost_events)) hooks.event();
+    if (signal == sync_signal::event && registers.caps.sev && !registers.caps.part.no_sev && !take(plan.lost_events))
+      hooks.event();
     if (signal != sync_signal::msi) return step_result::completed;
     if (!registers.caps.msi || (address == 0 && !memory.contains(0))) {
       hooks.wired_interrupt();
@@ -261,7 +248,7 @@ class consumer {
   }
 
   void write_msi(uint64_t address, uint64_t data) noexcept {
-    const unsigned bytes = speed.msi_64_bit ? 8 : 4;
+    const unsigned bytes = registers.caps.part.msi_64bit ? 8 : 4;
     bool done = !take(plan.failing_msis);
     if (done)
       done = memory.contains(address) ? memory.write(address, data, bytes) : hooks.external_write(address, data, bytes);
@@ -298,9 +285,10 @@ class consumer {
   uint32_t idle_left_ = 0;
   uint64_t steps_ = 0;
   late_writes late_;
+  driver_rules rules_;
   command deferred_[deferred_capacity] = {};
   uint32_t deferred_count_ = 0;
-  bool covered_[faults::capacity] = {};
+  unanswered atc_;
 };
 
 }  // namespace cmdq::model

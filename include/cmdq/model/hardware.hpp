@@ -43,18 +43,18 @@ class hardware : public consumer<P, Entry, Hooks> {
       uint32_t offset;
       uint64_t value;
     } sequence[] = {
-        {smmuv3::reg::cr0, 0},
-        {smmuv3::reg::cr1, 0xd75},
-        {smmuv3::reg::cr2, 0x6},
-        {smmuv3::reg::cmdq_base, 1ULL << 62 | base | log2},
-        {smmuv3::reg::cmdq_prod, shape.to_register(start)},
-        {smmuv3::reg::cmdq_cons, shape.to_register(start)},
-        {smmuv3::reg::cr0, smmuv3::reg::cr0_cmdqen},
+        {offset::cr0, 0},
+        {offset::cr1, 0xd75},
+        {offset::cr2, 0x6},
+        {offset::cmdq_base, 1ULL << 62 | base | log2},
+        {offset::cmdq_prod, shape.to_register(start)},
+        {offset::cmdq_cons, shape.to_register(start)},
+        {offset::cr0, cmdqen},
     };
     for (const auto& w : sequence) {
       if (const status s = write(w.offset, w.value); s != status::ok) return s;
-      if (w.offset == smmuv3::reg::cr0)
-        while (read(smmuv3::reg::cr0ack) != w.value) machine::step();
+      if (w.offset == offset::cr0)
+        while (read(offset::cr0ack) != w.value) machine::step();
     }
     return status::ok;
   }

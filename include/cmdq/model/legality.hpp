@@ -3,30 +3,38 @@
 // else is CERROR_ILL.
 #pragma once
 
-#include <stdint.h>
-
-#include <cmdq/core/command.hpp>
 #include <cmdq/model/capabilities.hpp>
+#include <cmdq/smmuv3/codec.hpp>
 
 namespace cmdq::model {
 
-/// Opcodes that exist (SMMUv3 chapter 4), EL3 ones left out: they are illegal on the Non-secure queue.
-constexpr bool known_opcode(uint8_t op) noexcept {
-  return (op >= 0x01 && op <= 0x06) || (op >= 0x10 && op <= 0x13) || (op >= 0x20 && op <= 0x23) || op == 0x28 ||
-         op == 0x2a || op == 0x30 || op == 0x40 || op == 0x41 || (op >= 0x44 && op <= 0x46);
-}
-
+/// False: CERROR_ILL. Source: smmuv3::legal(), the
+/// part's quirks, and the identification bits that make a command or a field reserved.
 constexpr bool accepted(const command& c, const capabilities& caps) noexcept {
-  const uint8_t op = opcode_of(c.word[0]);
-  if (!known_opcode(op)) return false;
-  if (op == opcode_sync) {
-    const unsigned cs = (c.word[0] >> 12) & 3U;
-    return cs != 3 && (cs == 0 || !caps.only_cs0);
+  using smmuv3::field;
+  using smmuv3::opcode;
+  if (!smmuv3::legal(c) || !smmuv3::accepts(caps.part, c)) return false;
+  switch (static_cast<opcode>(opcode_of(c.word[0]))) {
+    case opcode::atc_inv:
+      return caps.ats;
+    case opcode::pri_resp:
+      return caps.pri;
+    case opcode::tlbi_el2_all:
+    case opcode::tlbi_el2_asid:
+      return caps.hyp;
+    case opcode::tlbi_el2_va:
+      if (!caps.hyp) return false;
+      break;
+    case opcode::tlbi_nh_va:
+    case opcode::tlbi_nh_vaa:
+    case opcode::tlbi_s2_ipa:
+      break;
+    default:
+      return true;
   }
-  if (op <= 0x02) return caps.prefetch;
-  if (op == opcode_atc_inv) return caps.ats;
-  if (op == 0x41) return caps.pri;
-  return (op < 0x20 || op > 0x23) || caps.hyp;
+  if (caps.ril) return true;
+  const smmuv3::any_command any = *smmuv3::decode(c);
+  return (any.get(field::num) | any.get(field::scale) | any.get(field::ttl) | any.get(field::tg)) == 0;
 }
 
 }  // namespace cmdq::model

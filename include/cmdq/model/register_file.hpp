@@ -10,21 +10,18 @@
 #include <cmdq/core/status.hpp>
 #include <cmdq/model/capabilities.hpp>
 #include <cmdq/platform/concepts.hpp>
-#include <cmdq/smmuv3/device.hpp>
+#include <cmdq/smmuv3/registers.hpp>
 
 namespace cmdq::model {
 
-/// Bits that may be written.
-namespace writable {
-inline constexpr uint32_t cr0 = 0x5dfU;  ///< SMMUEN, PRIQEN, EVTQEN, CMDQEN, ATSCHK, VMW, DPT_WALK_EN
-inline constexpr uint32_t cr1 = 0xfffU;
-inline constexpr uint32_t cr2 = 0x7U;
-inline constexpr uint64_t cmdq_base = 1ULL << 62 | 0x000fffffffffffe0ULL | 0x1fULL;
-inline constexpr uint32_t position = 0x000fffffU;         ///< index and wrap for LOG2SIZE 19
-inline constexpr uint32_t cons = 0x7f000000U | position;  ///< ERR, index and wrap
-}  // namespace writable
+namespace offset = smmuv3::registers::offset;
+namespace field = smmuv3::registers;
 
-inline constexpr uint32_t cr0_smmuen = 1U << 0;
+inline constexpr uint32_t smmuen = field::cr0::smmuen.mask();
+inline constexpr uint32_t cmdqen = field::cr0::cmdqen.mask();
+/// What may be written to CMDQ_PROD (index and wrap for LOG2SIZE 19) and to CMDQ_CONS (ERR as well).
+inline constexpr uint32_t prod_mask = (2U << max_log2_size) - 1;
+inline constexpr uint32_t cons_mask = field::cmdq_cons::err.mask() | prod_mask;
 
 template <platform_type P>
 struct register_file {
@@ -33,33 +30,33 @@ struct register_file {
   /// Value at `at`; 0 where nothing is (SMMUv3: reserved locations read as zero).
   [[nodiscard]] uint64_t read(uint32_t at_offset) const noexcept {
     switch (at_offset) {
-      case smmuv3::reg::idr0:
+      case offset::idr0:
         return idr0(caps);
-      case smmuv3::reg::idr1:
+      case offset::idr1:
         return idr1(caps);
-      case smmuv3::reg::idr3:
+      case offset::idr3:
         return idr3(caps);
-      case smmuv3::reg::idr5:
+      case offset::idr5:
         return idr5();
-      case smmuv3::reg::iidr:
+      case offset::iidr:
         return caps.iidr;
-      case smmuv3::reg::cr0:
+      case offset::cr0:
         return cr0.load(at<site::device_control_read>);
-      case smmuv3::reg::cr0ack:
+      case offset::cr0ack:
         return cr0ack.load(at<site::device_control_read>);
-      case smmuv3::reg::cr1:
+      case offset::cr1:
         return cr1;
-      case smmuv3::reg::cr2:
+      case offset::cr2:
         return cr2;
-      case smmuv3::reg::gerror:
+      case offset::gerror:
         return gerror.load(at<site::device_gerror_read>);
-      case smmuv3::reg::gerrorn:
+      case offset::gerrorn:
         return gerrorn.load(at<site::device_ack_read>);
-      case smmuv3::reg::cmdq_base:
+      case offset::cmdq_base:
         return cmdq_base;
-      case smmuv3::reg::cmdq_prod:
+      case offset::cmdq_prod:
         return prod.load(at<site::device_prod_read>);
-      case smmuv3::reg::cmdq_cons:
+      case offset::cmdq_cons:
         return cons.load(at<site::device_cons_read>);
       default:
         return 0;
@@ -71,32 +68,32 @@ struct register_file {
   ///  - out_of_range: no such register, a value wider than it, or CMDQ_BASE.LOG2SIZE above IDR1.CMDQS;
   ///  - misaligned: CMDQ_BASE not aligned to the size of the queue (16 << LOG2SIZE, at least 32 bytes).
   status write(uint32_t at_offset, uint64_t value) noexcept {
-    if (at_offset == smmuv3::reg::cmdq_base) return write_base(value);
+    if (at_offset == offset::cmdq_base) return write_base(value);
     if (value >> 32 != 0) return status::out_of_range;
     const uint32_t v = static_cast<uint32_t>(value);
     switch (at_offset) {
-      case smmuv3::reg::cr0:
-        if ((v & ~writable::cr0) != 0) return status::invalid_argument;
+      case offset::cr0:
+        if ((v & ~field::cr0::mask) != 0) return status::invalid_argument;
         cr0.store(v, at<site::device_control_write>);
         return status::ok;
-      case smmuv3::reg::cr1:
-        if ((v & ~writable::cr1) != 0 || touched(smmuv3::reg::cr0_cmdqen | cr0_smmuen)) return status::invalid_argument;
+      case offset::cr1:
+        if ((v & ~field::cr1::mask) != 0 || touched(cmdqen | smmuen)) return status::invalid_argument;
         cr1 = v;
         return status::ok;
-      case smmuv3::reg::cr2:
-        if ((v & ~writable::cr2) != 0 || touched(cr0_smmuen)) return status::invalid_argument;
+      case offset::cr2:
+        if ((v & ~field::cr2::mask) != 0 || touched(smmuen)) return status::invalid_argument;
         cr2 = v;
         return status::ok;
-      case smmuv3::reg::gerrorn:
+      case offset::gerrorn:
         if ((v & ~gerror::mask) != 0) return status::invalid_argument;
         gerrorn.store(v, at<site::device_ack_write>);
         return status::ok;
-      case smmuv3::reg::cmdq_prod:
-        if ((v & ~writable::position) != 0) return status::invalid_argument;
+      case offset::cmdq_prod:
+        if ((v & ~prod_mask) != 0) return status::invalid_argument;
         prod.store(v, at<site::device_prod_write>);
         return status::ok;
-      case smmuv3::reg::cmdq_cons:
-        if ((v & ~writable::cons) != 0 || touched(smmuv3::reg::cr0_cmdqen)) return status::invalid_argument;
+      case offset::cmdq_cons:
+        if ((v & ~cons_mask) != 0 || touched(cmdqen)) return status::invalid_argument;
         cons.store(v, at<site::device_cons_write>);
         return status::ok;
       default:
@@ -104,9 +101,8 @@ struct register_file {
     }
   }
 
-  /// CMDQ_BASE.LOG2SIZE and CMDQ_BASE.ADDR.
-  [[nodiscard]] geometry shape() const noexcept { return {static_cast<uint32_t>(cmdq_base & 0x1fU)}; }
-  [[nodiscard]] uint64_t base_address() const noexcept { return cmdq_base & 0x000fffffffffffe0ULL; }
+  [[nodiscard]] geometry shape() const noexcept { return field::shape_of(cmdq_base); }
+  [[nodiscard]] uint64_t base_address() const noexcept { return cmdq_base & field::cmdq_base::addr.mask(); }
 
   capabilities caps;
   typename P::template atomic<uint32_t> prod{0};
@@ -125,15 +121,13 @@ struct register_file {
     return ((cr0.load(at<site::device_control_read>) | cr0ack.load(at<site::device_control_read>)) & bits) != 0;
   }
   [[nodiscard]] static constexpr bool read_only(uint32_t at_offset) noexcept {
-    return at_offset <= smmuv3::reg::iidr || at_offset == smmuv3::reg::cr0ack || at_offset == smmuv3::reg::gerror;
+    return at_offset <= offset::iidr || at_offset == offset::cr0ack || at_offset == offset::gerror;
   }
   status write_base(uint64_t value) noexcept {
-    const uint32_t log2 = static_cast<uint32_t>(value & 0x1fU);
-    if ((value & ~writable::cmdq_base) != 0 || touched(smmuv3::reg::cr0_cmdqen)) return status::invalid_argument;
-    if (log2 > caps.cmdqs || log2 > max_log2_size) return status::out_of_range;
-    const uint64_t size = 16ULL << log2;
-    const uint64_t alignment = size < 32 ? 32 : size;
-    if ((value & 0x000fffffffffffe0ULL & (alignment - 1)) != 0) return status::misaligned;
+    if ((value & ~field::cmdq_base::mask) != 0 || touched(cmdqen)) return status::invalid_argument;
+    const uint64_t address = value & field::cmdq_base::addr.mask();
+    const auto log2 = static_cast<uint32_t>(field::cmdq_base::log2size.get(value));
+    if (const auto checked = field::make_cmdq_base(address, log2, caps.cmdqs); !checked) return checked.code();
     cmdq_base = value;
     return status::ok;
   }

@@ -28,8 +28,8 @@ enum class status : uint8_t {
 /// The enumerator's name. Never null. Cost: a table look-up.
 constexpr const char* name(status s) noexcept {
   constexpr const char* names[] = {
-      "ok",           "timeout",      "stalled",        "illegal_command",   "fetch_abort",
-      "atc_timeout",  "device_fault", "expired",        "would_block",       "invalid_argument",
+      "ok",           "timeout",      "stalled",        "illegal_command",    "fetch_abort",
+      "atc_timeout",  "device_fault", "expired",        "would_block",        "invalid_argument",
       "out_of_range", "misaligned",   "ring_too_small", "too_many_producers", "no_space"};
   const auto i = static_cast<unsigned>(s);
   return i < sizeof names / sizeof names[0] ? names[i] : "unknown";

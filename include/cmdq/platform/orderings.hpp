@@ -19,8 +19,8 @@ enum class order : unsigned char { relaxed, acquire, release, acq_rel, seq_cst }
 
 // X(site, order, partner, why, without)
 #define CMDQ_ORDERING_SITES(X) \
-  CMDQ_SITES_RING(X) CMDQ_SITES_ALLOCATION(X) CMDQ_SITES_LOCKS(X) CMDQ_SITES_WAIT(X) CMDQ_SITES_DEVICE(X) \
-  CMDQ_SITES_DMA(X)
+  CMDQ_SITES_RING(X)           \
+  CMDQ_SITES_ALLOCATION(X) CMDQ_SITES_LOCKS(X) CMDQ_SITES_WAIT(X) CMDQ_SITES_DEVICE(X) CMDQ_SITES_DMA(X)
 
 // clang-format off
 #define CMDQ_SITES_RING(X)                                                                                            \
@@ -45,6 +45,7 @@ enum class order : unsigned char { relaxed, acquire, release, acq_rel, seq_cst }
   X(handler_unlock, release, "handler_lock", "one error handler at a time", "error handled twice")
 
 #define CMDQ_SITES_ALLOCATION(X)                                                                                      \
+  X(attach, relaxed, "-", "counts producers; orders nothing", "-")                                                    \
   X(claim_look, relaxed, "claim", "a guess that the compare-exchange or the space check confirms", "-")               \
   X(claim_packed, acquire, "cons_advance", "[S] slots are free when the word says so", "entry overwritten too early") \
   X(claim_add, relaxed, "gather_close", "positions only; space is checked by cons_space", "-")                        \

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <cmdq/allocation/claim_ahead.hpp>
+
+namespace cmdq::allocation {
+
+/// One CMD_SYNC for all lists that gather behind an owner. Members claim only their commands and wait for software
+/// CONS, which here moves from range end to range end; only the owner waits for the device. A range stays open while
+/// two earlier ones are with the device, so that a slow device is given few, large ranges and a fast one is never kept
+/// waiting. Wait-free claim; the owner's close is lock-free and fails at most once per other producer.
+struct combining {
+  static constexpr bool claims_before_space = true;
+  static constexpr bool needs_range_ends = true;
+
+  template <class Ring, class Sync, class Reclaim>
+  class state : public claim_ahead<Ring, Sync, Reclaim> {
+    using base = claim_ahead<Ring, Sync, Reclaim>;
+    using base::ring_, base::sync_, base::word_, base::cons_, base::position_of;
+
+   public:
+    using typename base::P;
+    using typename base::who;
+
+    state(Ring& ring, Sync& sync) noexcept : base(ring, sync), previous_(ring.opts().first) {}
+
+    /// Moves software CONS to the last range end that the device has passed, and wakes the members of what is done.
+    void advance(position to) noexcept {
+      position done = cons_.load(at<site::cons_look>);
+      const position from = done;
+      const position told = ring_.told();  // read later: never behind `done`
+      while (distance(done, told) > 0) {
+        const position end = ring_.range_end(done).load(at<site::range_end_load>);
+        if (!reached(to, end)) break;
+        done = end;
+      }
+      if (done != from && base::move_cons(done)) wake(from, done);
+    }
+
+    /// Start of the range whose CMD_SYNC is at `p`.
+    [[nodiscard]] position covered_from(position p) const noexcept {
+      position from = cons_.load(at<site::cons_look>);
+      const position told = ring_.told();
+      while (distance(from, told) > 0) {
+        const position end = ring_.range_end(from).load(at<site::range_end_load>);
+        if (passed(end, p)) return from;
+        from = end;
+      }
+      return p;
+    }
+
+    /// Claims `n` commands; `n` = 0 takes part in a range for the sake of its CMD_SYNC. Errors: timeout (nothing
+    /// claimed), device_fault.
+    status reserve(uint32_t n, intent what, who& w, reservation& r) noexcept {
+      if (what != intent::waited) {
+        const status s = base::admit(*this, what, w);
+        if (s != status::ok) return s;
+      }
+      const uint64_t before = word_.fetch_add((static_cast<uint64_t>(n) << 32) | 1U, at<site::claim_add>);
+      const position start = position_of(before);
+      // A member is done when the range's CMD_SYNC, which comes behind all members, is.
+      r = {start, n, start + n + 1, base::gathered_of(before) == 0, false, what == intent::waited};
+      // One entry more than claimed: the range's CMD_SYNC may be right behind.
+      if (base::own_space(*this, r.end() + 1, w)) return status::ok;
+      tell_as_owner(r, w);
+      return status::device_fault;
+    }
+
+    /// Makes the written entries valid and, as owner, closes the range and tells the device.
+    void publish(reservation& r, who& w) noexcept { tell_as_owner(r, w); }
+
+    /// Waits until the range is done: the owner for the device, a member for software CONS.
+    status complete(const reservation& r, who& w) noexcept {
+      if (!r.owner) return await_range(r.done_at, w);
+      const sighting seen = sync_.wait(*this, r.done_at - 1, w);
+      if (seen.code == status::ok) advance(r.done_at);
+      return seen.code;
+    }
+
+    /// Asks for a ticket's list without waiting: ok, would_block or device_fault.
+    status check(position done_at, who& w) noexcept {
+      if (reached(cons_.load(at<site::cons_done>), done_at)) return status::ok;
+      const sighting seen = sync_.look(*this, w);
+      if (seen.code != status::ok) return seen.code;
+      advance(seen.cons);
+      return reached(cons_.load(at<site::cons_done>), done_at) ? status::ok : status::would_block;
+    }
+
+    /// Waits for a ticket's list within the budget.
+    status await_ticket(position done_at, who& w) noexcept { return await_range(done_at, w); }
+
+   private:
+    /// A member that sleeps wakes to look at the device itself: the owner of its range need not wait (a ticket).
+    static constexpr uint64_t longest_sleep_ns = 200'000;
+
+    void tell_as_owner(reservation& r, who& w) noexcept {
+      if (!r.owner) {
+        ring_.mark_valid(r.start, r.end());
+        return;
+      }
+      ring_.take_turn(r.start);
+      keep_open(r.start, w);
+      const position sync_at = close(w);
+      static_cast<void>(base::own_space(*this, sync_at + 1, w));  // [S] for the CMD_SYNC's slot
+      ring_.entry(sync_at).put(sync_.sync_for(sync_at));
+      w.stats.add(stats::event::sync_sent);
+      if (sync_at == r.end()) {
+        ring_.mark_valid(r.start, sync_at + 1);
+      } else {
+        ring_.mark_valid(r.start, r.end());
+        ring_.mark_valid(sync_at, sync_at + 1);
+        ring_.wait_valid(r.end(), sync_at);
+      }
+      ring_.range_end(r.start).store(sync_at + 1, at<site::range_end_store>);
+      previous_.store(r.start, at<site::range_end_store>);
+      ring_.tell(r.start, sync_at + 1, w);
+      r.done_at = sync_at + 1;
+    }
+
+    /// Group commit: others may join while the range before the previous one is not done. Ends with the budget at the
+    /// latest, so a standing device delays a list but keeps nothing back.
+    void keep_open(position start, who& w) noexcept {
+      const position previous = previous_.load(at<site::range_end_load>);
+      if (previous == start) return;
+      await_range(previous, w);
+    }
+
+    /// Closes the range and claims its CMD_SYNC in one step.
+    position close(who& w) noexcept {
+      uint64_t seen = word_.load(at<site::claim_look>);
+      for (;;) {
+        const position at_end = position_of(seen);
+        if (word_.compare_exchange(seen, static_cast<uint64_t>(at_end + 1) << 32, at<site::gather_close>))
+          return at_end;
+        w.stats.add(stats::event::claim_retry);
+      }
+    }
+
+    /// Waits until software CONS reaches `end`. Now and then the waiter looks at the device itself: for its errors, and
+    /// because an owner need not wait for its own range (a ticket) or may be off its processor.
+    status await_range(position end, who& w) noexcept {
+      typename Ring::wait_policy::template waiter<P> waiting;
+      const auto blocked = [&] { return !reached(cons_.load(at<site::cons_done>), end); };
+      while (blocked()) {
+        if (waiting.device_due()) {
+          const sighting seen = sync_.look(*this, w);
+          if (seen.code != status::ok) return seen.code;
+          advance(seen.cons);
+          if (!blocked()) break;
+        }
+        if (waiting.clock_due() && w.budget.expired()) return status::timeout;
+        w.stats.add(stats::event::sync_wait);
+        time_budget<P> nap(longest_sleep_ns);
+        waiting.idle(ring_.done_channel(end), &cons_, blocked, nap);
+      }
+      return status::ok;
+    }
+
+    void wake(position from, position to) noexcept {
+      const uint32_t quads = (to - from + 3) / 4 + 1;
+      for (uint32_t i = 0; i < quads && i < Ring::done_channels; ++i) ring_.done_channel(from + 4 * i).wake();
+    }
+
+    typename Ring::template atomic<position> previous_;  ///< start of the range told last; written in turn
+  };
+};
+
+}  // namespace cmdq::allocation

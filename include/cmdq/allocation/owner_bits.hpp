@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <cmdq/allocation/claim_ahead.hpp>
+
+namespace cmdq::allocation {
+
+/// One unconditional fetch-add claims; how many lists (and CMD_SYNCs) are gathered is counted beside the position, and
+/// whoever saw no gathered list is the owner (proposed for Linux in 2020). Wait-free claim; space is checked after it.
+struct owner_bits {
+  static constexpr bool claims_before_space = true;
+  static constexpr bool needs_range_ends = false;
+
+  template <class Ring, class Sync, class Reclaim>
+  class state : public claim_ahead<Ring, Sync, Reclaim> {
+    using base = claim_ahead<Ring, Sync, Reclaim>;
+    using base::ring_, base::sync_, base::word_, base::reclaim_, base::position_of;
+
+   public:
+    using base::base;
+    using typename base::who;
+
+    [[nodiscard]] position covered_from(position p) const noexcept { return p; }
+    void advance(position to) noexcept { base::move_cons(to); }
+
+    /// Claims. A list that nobody waits for is waited for all the same where the ring is too small to admit it.
+    /// Errors: timeout (nothing claimed), device_fault.
+    status reserve(uint32_t n, intent what, who& w, reservation& r) noexcept {
+      if (what != intent::waited) {
+        const status s = base::admit(*this, what, w);
+        if (s != status::ok) return s;
+      }
+      const bool own_sync = what != intent::unsynced;
+      r = {0, n + (own_sync ? 1U : 0U), 0, false, own_sync, what == intent::waited};
+      const uint64_t gathered = (r.waited ? one_sync : 0U) | one_list;
+      const uint64_t before = word_.fetch_add((static_cast<uint64_t>(r.n) << 32) | gathered, at<site::claim_add>);
+      r.start = position_of(before);
+      r.done_at = r.end();
+      r.owner = base::gathered_of(before) == 0;
+      if (base::own_space(*this, r.end(), w)) return status::ok;
+      // The device has failed under a claim that cannot be taken back: hand on the turn, so that nobody waits for it.
+      tell_as_owner(r, w);
+      return status::device_fault;
+    }
+
+    /// Makes the written entries valid and, as owner, tells the device. Waits only for CPUs between claim and mark.
+    void publish(const reservation& r, who& w) noexcept {
+      if (r.own_sync) {
+        ring_.entry(r.end() - 1).put(sync_.sync_for(r.end() - 1));
+        w.stats.add(stats::event::sync_sent);
+      }
+      tell_as_owner(r, w);
+    }
+
+    /// Waits until the list's CMD_SYNC is done. Precondition: r.waited.
+    status complete(const reservation& r, who& w) noexcept {
+      const sighting seen = sync_.wait(*this, r.end() - 1, w);
+      if (seen.code == status::ok) {
+        reclaim_.leave(*this, seen.cons);
+      } else {
+        reclaim_.abandon();
+      }
+      return seen.code;
+    }
+
+    /// Asks for a ticket's list without waiting: ok, would_block or device_fault.
+    status check(position done_at, who& w) noexcept {
+      const sighting seen = sync_.check(*this, done_at - 1, true, w);
+      if (seen.code == status::ok) reclaim_.offer(*this, seen.cons);
+      return seen.code;
+    }
+
+    /// Waits for a ticket's list within the budget.
+    status await_ticket(position done_at, who& w) noexcept {
+      const sighting seen = sync_.wait(*this, done_at - 1, w);
+      if (seen.code == status::ok) reclaim_.offer(*this, seen.cons);
+      return seen.code;
+    }
+
+   private:
+    static constexpr uint32_t one_list = 1;
+    static constexpr uint32_t one_sync = 1U << 16;
+    static constexpr uint64_t position_bits = ~uint64_t{0} << 32;
+
+    void tell_as_owner(const reservation& r, who& w) noexcept {
+      ring_.mark_valid(r.start, r.end());
+      if (!r.owner) return;
+      ring_.take_turn(r.start);
+      const uint64_t closed = word_.fetch_and(position_bits, at<site::gather_close>);
+      const position end = position_of(closed);
+      ring_.wait_valid(r.start, end);
+      // For all syncs it gathered: a member that took the lock itself could keep out who frees its space (bug L13).
+      const uint32_t syncs = base::gathered_of(closed) >> 16;
+      if (syncs != 0) reclaim_.enter(syncs);
+      ring_.tell(r.start, end, w);
+    }
+  };
+};
+
+}  // namespace cmdq::allocation

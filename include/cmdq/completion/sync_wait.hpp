@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSL-1.0
+// Waiting for a CMD_SYNC, in whichever completion mode.
+#pragma once
+
+#include <cmdq/queue/errors.hpp>
+
+namespace cmdq {
+
+template <class Ring, class Completion>
+class sync_wait {
+ public:
+  using who = typename Ring::who;
+  using P = typename Ring::P;
+
+  sync_wait(Ring& r, error_handler<Ring>& errors, Completion completion) noexcept
+      : ring_(r), errors_(errors), completion_(completion) {}
+
+  /// The CMD_SYNC to be put at `p`.
+  [[nodiscard]] command sync_for(position p) const noexcept {
+    return completion_.sync_for(ring_.device_address(p), ring_.opts().signal);
+  }
+
+  [[nodiscard]] bool by_msi() const noexcept { return completion_.by_msi(); }
+
+  /// One look at the device: where it is, and its errors handled. CONS shows command-queue errors; GERROR is read for
+  /// those and, where `all_errors`, for the others too. Never waits.
+  template <class Allocation>
+  sighting look(Allocation& allocation, who& w, bool all_errors = true) noexcept {
+    uint32_t reg = 0;
+    sighting seen = ring_.look(allocation, completion_.by_msi(), w, reg);
+    if (seen.code == status::ok && (all_errors || cons_error(reg) != 0)) {
+      const auto make = [this](position p) { return sync_for(p); };
+      seen.code = errors_.handle(allocation, make, completion_.by_msi(), w);
+    } else if (seen.code != status::ok) {
+      errors_.fail();
+    }
+    return seen;
+  }
+
+  /// True once the entry at `p` shows that its CMD_SYNC is done (MSI modes). Cost: one load.
+  [[nodiscard]] bool msi_done(position p) noexcept {
+    return static_cast<uint32_t>(ring_.entry(p).word0.load(at<site::msi_poll>)) == 0;
+  }
+
+  /// Is the CMD_SYNC at `p` done? `ok` and a position past `p`, or `would_block`, or what is wrong with the device.
+  template <class Allocation>
+  sighting check(Allocation& allocation, position p, bool look_at_device, who& w, bool all_errors = true) noexcept {
+    const position known = allocation.cons(at<site::cons_done>);  // [C]
+    if (passed(known, p)) return {status::ok, known};
+    if (completion_.by_msi() && msi_done(p)) {
+      if (ring_.was_told(p)) return {status::ok, p + 1};
+      errors_.fail();  // done before it was told
+      return {status::device_fault, known};
+    }
+    if (!look_at_device) return {status::would_block, known};
+    sighting seen = look(allocation, w, all_errors);
+    if (seen.code == status::ok && !passed(seen.cons, p)) seen.code = status::would_block;
+    return seen;
+  }
+
+  /// Waits for the CMD_SYNC at `p`. Ends by success, by the budget, or by a device that cannot go on.
+  template <class Allocation>
+  sighting wait(Allocation& allocation, position p, who& w) noexcept {
+    typename Ring::wait_policy::template waiter<P> waiting;
+    const void* const line = completion_.by_msi() ? &ring_.entry(p).word0 : nullptr;
+    for (;;) {
+      const bool now_and_then = waiting.device_due();
+      const sighting seen = check(allocation, p, now_and_then || !completion_.by_msi(), w, now_and_then);
+      if (seen.code != status::would_block) return seen;
+      if (waiting.clock_due() && w.budget.expired()) return {status::timeout, seen.cons};
+      w.stats.add(stats::event::sync_wait);
+      waiting.idle_device(line);
+    }
+  }
+
+ private:
+  Ring& ring_;
+  error_handler<Ring>& errors_;
+  [[no_unique_address]] Completion completion_;
+};
+
+}  // namespace cmdq

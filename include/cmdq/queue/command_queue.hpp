@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSL-1.0
+// The public face: a queue made from a plan and a device, and producers that insert into it.
+#pragma once
+
+#include <cmdq/queue/config.hpp>
+#include <cmdq/queue/pieces.hpp>
+#include <cmdq/queue/ticket.hpp>
+
+namespace cmdq {
+
+/// Many producers, one device. Neither copyable nor movable; memory and device must outlive it.
+template <device_type Device, queue_config Config>
+class command_queue {
+ public:
+  using P = typename Config::platform;
+  using stats_type = typename Config::stats;
+  using ring_type = ring<Device, Config>;
+  using who = typename ring_type::who;
+
+  /// A right to insert, held by one thread (or CPU) at a time. At most options.producers exist at once, which is what
+  /// bounds the entries outstanding. Ends with its lifetime.
+  class producer {
+   public:
+    constexpr producer() noexcept = default;
+    producer(const producer&) = delete;
+    producer& operator=(const producer&) = delete;
+    producer(producer&& other) noexcept : queue_(other.queue_), stats_(other.stats_) { other.queue_ = nullptr; }
+    producer& operator=(producer&& other) noexcept {
+      if (this != &other) {
+        release();
+        queue_ = other.queue_;
+        stats_ = other.stats_;
+        other.queue_ = nullptr;
+      }
+      return *this;
+    }
+    ~producer() { release(); }
+    [[nodiscard]] explicit operator bool() const noexcept { return queue_ != nullptr; }
+
+    /// Inserts `n` commands and waits until the device has done them. Returns ok, an error of these very commands
+    /// (illegal_command, fetch_abort, atc_timeout), timeout, stalled, device_fault or invalid_argument (`inserted`
+    /// tells how far it came). n = 0: a lone CMD_SYNC. Waits at most options.deadline_ns in all. Progress: lock-free up
+    /// to the claim (wait-free except cmpxchg_loop), then blocking on CPUs that are between claim and publication.
+    outcome issue(const command* list, uint32_t n) noexcept { return queue_->insert(list, n, true, *this); }
+    /// The same with a time budget of its own, in nanoseconds.
+    outcome issue_for(const command* list, uint32_t n, uint64_t ns) noexcept {
+      return queue_->insert(list, n, true, *this, ns);
+    }
+
+    /// Inserts `n` commands and returns once they are in the ring: not done, but sure to be executed in order, and
+    /// covered by this producer's next issue(). n = 0 does nothing. Lists with ATC_INV are waited for, since their
+    /// errors are reported at a CMD_SYNC only. Errors and waits as issue(); waits for the device only for space.
+    outcome insert(const command* list, uint32_t n) noexcept { return queue_->insert(list, n, false, *this); }
+
+    /// Inserts at most options.batch_limit commands with a CMD_SYNC and returns without waiting for it. Errors:
+    /// out_of_range (too long), invalid_argument, stalled, timeout (no space), device_fault: nothing was inserted.
+    result<ticket> submit(const command* list, uint32_t n) noexcept { return queue_->submit(list, n, *this); }
+
+    /// Is the ticket's list done? ok, would_block, its error, expired (too old to be answered for), or device_fault.
+    /// Never waits. Cost: a few loads, at most one device read.
+    [[nodiscard]] status poll(const ticket& t) noexcept { return queue_->poll(t, *this); }
+
+    /// Waits for a ticket, at most `ns`. As poll(), with timeout in place of would_block.
+    [[nodiscard]] status wait(const ticket& t, uint64_t ns) noexcept { return queue_->wait(t, ns, *this); }
+
+    [[nodiscard]] const stats_type& stats() const noexcept { return stats_; }
+
+   private:
+    friend class command_queue;
+    constexpr explicit producer(command_queue& q) noexcept : queue_(&q) {}
+    void release() noexcept {
+      if (queue_ != nullptr) queue_->attached_.fetch_add(~0U, at<site::attach>);
+      queue_ = nullptr;
+    }
+    command_queue* queue_ = nullptr;
+    [[no_unique_address]] stats_type stats_{};
+  };
+
+  /// `p` comes from make_plan<Config>(). PROD and CONS of the device must hold options.first. Cost: O(N) stores.
+  command_queue(const plan<P>& p, Device& device) noexcept
+      : ring_(device, p), errors_(ring_), sync_(ring_, errors_, {}), allocation_(ring_, sync_) {}
+  command_queue(const command_queue&) = delete;
+  command_queue& operator=(const command_queue&) = delete;
+
+  /// A producer for the calling thread. Refused: too_many_producers (value: attached, limit: options.producers).
+  /// Wait-free. Cost: one read-modify-write.
+  [[nodiscard]] status attach(producer& out) noexcept {
+    const uint32_t before = attached_.fetch_add(1, at<site::attach>);
+    if (before >= ring_.opts().producers) {
+      attached_.fetch_add(~0U, at<site::attach>);
+      return status::too_many_producers;
+    }
+    out = producer(*this);
+    return status::ok;
+  }
+
+  /// Looks at the device and handles one error, as an interrupt handler for GERROR would. Bounded; never waits.
+  status handle_errors() noexcept {
+    stats_type unused{};
+    who w{time_budget<P>(0), unused};
+    return sync_.look(allocation_, w).code;  // all_errors: GERROR is read whatever CONS shows
+  }
+
+  /// After a timeout: resumes once the device has consumed all that it was told. ok, or stalled (not caught up yet), or
+  /// device_fault. Nothing is lost or repeated: what was inserted is still in the ring. After a reset of the device,
+  /// set its CONS to cons_register() and its PROD to prod_register() first. Never waits.
+  status recover() noexcept {
+    stats_type unused{};
+    who w{time_budget<P>(0), unused};
+    uint32_t reg = 0;
+    const position told = ring_.told();
+    const sighting seen = ring_.look(allocation_, sync_.by_msi(), w, reg);
+    if (seen.code != status::ok) return seen.code;
+    if (seen.cons != told || allocation_.claimed() != told || ring_.told() != told) return status::stalled;
+    allocation_.advance(told);
+    return errors_.clear() ? status::ok : status::stalled;
+  }
+
+  /// What CMDQ_PROD and CMDQ_CONS must hold for the device to go on where it stopped.
+  [[nodiscard]] uint32_t prod_register() const noexcept { return ring_.shape().to_register(ring_.told()); }
+  [[nodiscard]] uint32_t cons_register() const noexcept {
+    return ring_.shape().to_register(allocation_.cons(at<site::cons_look>));
+  }
+  [[nodiscard]] const options& opts() const noexcept { return ring_.opts(); }
+
+ private:
+  using sync_type = sync_wait<ring_type, typename Config::completion>;
+  using reclaim_type = typename Config::reclaim::template state<P, typename Config::wait>;
+  using allocation_type = typename Config::allocation::template state<ring_type, sync_type, reclaim_type>;
+
+  outcome insert(const command* list, uint32_t n, bool sync, producer& by) noexcept {
+    return insert(list, n, sync, by, ring_.opts().deadline_ns);
+  }
+
+  outcome insert(const command* list, uint32_t n, bool sync, producer& by, uint64_t ns) noexcept {
+    outcome o;
+    if (list == nullptr && n != 0) return {status::invalid_argument};
+    who w{time_budget<P>(ns), by.stats_};
+    while (n != 0 || (sync && o.lists == 0)) {
+      const piece next = next_piece(ring_.opts(), list, n, sync);
+      if (!next.valid) return give_up(o, status::invalid_argument);
+      const status s = run(list, next, w, o);
+      if (s != status::ok) return give_up(o, s);
+      if (next.repeat) {
+        const status again = run(list, next, w, o);
+        if (again != status::ok) return give_up(o, again);
+        o.inserted -= next.n;  // counted once
+      }
+      if (next.sync) o.done = o.inserted;
+      list += next.n;
+      n -= next.n;
+    }
+    return o;
+  }
+
+  static constexpr outcome give_up(outcome o, status s) noexcept {
+    o.code = s;
+    return o;
+  }
+
+  /// Inserts one list and, where it says so, waits for it.
+  status run(const command* list, const piece& next, who& w, outcome& o) noexcept {
+    reservation r;
+    const uint32_t entered = errors_.enter();
+    const status s = put(list, next.n, next.sync ? intent::waited : intent::unsynced, entered, w, r);
+    if (s != status::ok) return s;
+    o.inserted += next.n;
+    ++o.lists;
+    if (!r.waited) return status::ok;
+    const status done = allocation_.complete(r, w);
+    return done == status::ok ? errors_.verdict(entered, r.start, r.end()) : not_done(done, entered, r);
+  }
+
+  /// Claim, write, publish. On any status but ok nothing is in the ring.
+  status put(const command* list, uint32_t n, intent what, uint32_t entered, who& w, reservation& r) noexcept {
+    if (error_handler<ring_type>::refuses(entered)) return status::stalled;
+    [[maybe_unused]] typename P::critical_section in_here;
+    const status s = allocation_.reserve(n, what, w, r);
+    if (s != status::ok) {
+      errors_.stall();
+      return s;
+    }
+    for (uint32_t i = 0; i < n; ++i) ring_.entry(r.start + i).put(list[i]);
+    allocation_.publish(r, w);
+    return status::ok;
+  }
+
+  /// A wait that ended without its list being done: the queue says so before the caller can come back with another.
+  status not_done(status s, uint32_t entered, const reservation& r) noexcept {
+    errors_.stall();
+    const status mine = errors_.verdict(entered, r.start, r.end());
+    return mine == status::ok ? s : mine;
+  }
+
+  result<ticket> submit(const command* list, uint32_t n, producer& by) noexcept {
+    const options& o = ring_.opts();
+    if (n > o.batch_limit) return refusal{status::out_of_range, "commands", n, o.batch_limit};
+    if (list == nullptr && n != 0) return refusal{status::invalid_argument, "list", 0, 0};
+    if (n != 0) {
+      const piece whole = next_piece(o, list, n, true);
+      if (!whole.valid || whole.repeat || whole.n != n) return refusal{status::invalid_argument, "list", whole.n, n};
+    }
+    who w{time_budget<P>(o.deadline_ns), by.stats_};
+    reservation r;
+    const uint32_t entered = errors_.enter();
+    const status s = put(list, n, intent::ticket, entered, w, r);
+    if (s != status::ok) return refusal{s, "submit", n, o.batch_limit};
+    // A ring too small for lists that nobody waits for: this one is waited for now. poll() finds it done, or says what
+    // is wrong, as for any other.
+    if (r.waited && allocation_.complete(r, w) != status::ok) errors_.stall();
+    return ticket{r.start, r.end(), r.done_at, entered};
+  }
+
+  status poll(const ticket& t, producer& by) noexcept {
+    who w{time_budget<P>(0), by.stats_};
+    return answer(t, allocation_.check(t.done_at, w));
+  }
+
+  status wait(const ticket& t, uint64_t ns, producer& by) noexcept {
+    who w{time_budget<P>(ns), by.stats_};
+    return answer(t, allocation_.await_ticket(t.done_at, w));
+  }
+
+  status answer(const ticket& t, status s) noexcept {
+    if (s == status::would_block || s == status::timeout) return s;
+    const status mine = errors_.verdict(t.entered, t.start, t.end);
+    if (mine != status::ok || s != status::ok) return mine != status::ok ? mine : s;
+    // A mark of a lap later may have replaced ours, if there was any.
+    const bool lapped =
+        distance(t.end, allocation_.cons(at<site::cons_look>)) > static_cast<int32_t>(ring_.shape().entries());
+    return lapped && errors_.any_since(t.entered) ? status::expired : status::ok;
+  }
+
+  ring_type ring_;
+  error_handler<ring_type> errors_;
+  sync_type sync_;
+  allocation_type allocation_;
+  alignas(64) typename P::template atomic<uint32_t> attached_;
+};
+
+}  // namespace cmdq

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSL-1.0
+// Device errors: found by whoever looks at the device, repaired by one caller at a time, told to the caller whose
+// command it was. A mark per slot carries the full position, so it needs no clearing and cannot be taken for another
+// lap's.
+#pragma once
+
+#include <cmdq/core/command.hpp>
+#include <cmdq/queue/ring.hpp>
+
+namespace cmdq {
+
+/// Health word: bit 0 stalled (a call timed out), bit 1 failed (the device cannot go on), the count of errors above.
+namespace health {
+inline constexpr uint32_t stalled = 1U << 0;
+inline constexpr uint32_t failed = 1U << 1;
+inline constexpr uint32_t one_error = 1U << 2;
+}  // namespace health
+
+template <class Ring>
+class error_handler {
+ public:
+  using who = typename Ring::who;
+  using P = typename Ring::P;
+
+  explicit error_handler(Ring& r) noexcept : ring_(r) {}
+
+  /// At a call's start: what is wrong already, and how many errors there were.
+  [[nodiscard]] uint32_t enter() const noexcept { return word_.load(at<site::health_enter>); }
+  [[nodiscard]] static constexpr bool refuses(uint32_t entered) noexcept {
+    return (entered & (health::stalled | health::failed)) != 0;
+  }
+  [[nodiscard]] bool has_failed() const noexcept { return (word_.load(at<site::health_enter>) & health::failed) != 0; }
+  void stall() noexcept { word_.fetch_or(health::stalled, at<site::health_stall>); }
+  void fail() noexcept { word_.fetch_or(health::failed, at<site::health_stall>); }
+  /// Only recover() calls this, once the device has caught up. False while another caller handles an error.
+  [[nodiscard]] bool clear() noexcept {
+    if (busy_.exchange(1, at<site::handler_lock>) != 0) return false;
+    retries_.set(0);
+    busy_.store(0, at<site::handler_unlock>);
+    word_.fetch_and(~(health::stalled | health::failed), at<site::health_stall>);
+    return true;
+  }
+
+  [[nodiscard]] bool any_since(uint32_t entered) const noexcept {
+    return word_.load(at<site::health_check>) / health::one_error != entered / health::one_error;
+  }
+
+  /// What went wrong with [from, to), for a caller that entered at `entered` and whose list is done. Cost: one load
+  /// when there was no error since, else one more per entry.
+  [[nodiscard]] status verdict(uint32_t entered, position from, position to) const noexcept {
+    if (!any_since(entered)) return status::ok;
+    for (position p = from; p != to; ++p) {
+      const uint32_t mark = ring_.mark(p).load(at<site::mark_load>);
+      if (mark >> 2 != (p & 0x3fffffffU)) continue;
+      if ((mark & 3U) == static_cast<uint32_t>(cerror::ill)) return status::illegal_command;
+      if ((mark & 3U) == static_cast<uint32_t>(cerror::abt)) return status::fetch_abort;
+      if ((mark & 3U) == static_cast<uint32_t>(cerror::atc_inv)) return status::atc_timeout;
+    }
+    return status::ok;
+  }
+
+  /// Handles what GERROR shows, unless another caller is at it. Bounded: at most one error per call (SMMUv3 GERROR).
+  /// `make_sync(p)` builds a legal CMD_SYNC for slot p; `allocation.covered_from(p)` is where the commands start whose
+  /// completion the CMD_SYNC at p answers for. Returns device_fault once the device cannot go on.
+  template <class Allocation, class MakeSync>
+  status handle(const Allocation& allocation, const MakeSync& make_sync, bool may_trail, who& w) noexcept {
+    if (has_failed()) return status::device_fault;
+    if (busy_.exchange(1, at<site::handler_lock>) != 0) return status::ok;
+    const status s = handle_locked(allocation, make_sync, may_trail, w);
+    busy_.store(0, at<site::handler_unlock>);
+    if (s != status::ok) fail();
+    return s;
+  }
+
+ private:
+  template <class Allocation, class MakeSync>
+  status handle_locked(const Allocation& allocation, const MakeSync& make_sync, bool may_trail, who& w) noexcept {
+    auto& device = ring_.device();
+    const uint32_t now = device.read_gerror();
+    const uint32_t seen = device.read_gerrorn();
+    if (now == device_gone || seen == device_gone) return status::device_fault;
+    const uint32_t active = (now ^ seen) & gerror::mask;
+    if (active == 0) return status::ok;
+    w.stats.add(stats::event::error_handled);
+    if ((active & gerror::cmdq_err) != 0) {
+      const status s = repair(allocation, make_sync, may_trail, w);
+      if (s != status::ok) {
+        device.write_gerrorn((now & ~gerror::cmdq_err) | (seen & gerror::cmdq_err));  // the rest is seen
+        return s;
+      }
+    }
+    device.write_gerrorn(now);
+    return (active & gerror::sfm) != 0 ? status::device_fault : status::ok;
+  }
+
+  /// Finds the erroneous position and makes it harmless. Consumption stands still until GERRORN is written.
+  template <class Allocation, class MakeSync>
+  status repair(const Allocation& allocation, const MakeSync& make_sync, bool may_trail, who& w) noexcept {
+    uint32_t reg = 0;
+    sighting at_error;
+    do {
+      at_error = ring_.look(allocation, may_trail, w, reg);
+      if (at_error.code != status::ok) return at_error.code;
+    } while (at_error.moved);
+    if (!at_error.exact) return status::device_fault;  // an error's position is never behind what is done
+    const position p = at_error.cons;
+    if (!ring_.was_told(p)) return status::device_fault;
+    switch (static_cast<cerror>(cons_error(reg))) {
+      case cerror::ill: {
+        const bool was_sync = opcode_of(ring_.entry(p).get().word[0]) == opcode_sync;
+        note(p, cerror::ill);
+        ring_.entry(p).put(was_sync ? make_sync(p) : cmdq::make_sync(sync_signal::none));
+        return status::ok;
+      }
+      case cerror::abt:
+        if (retry_again(p)) return status::ok;
+        note(p, cerror::abt);
+        return status::device_fault;
+      case cerror::atc_inv:
+        note_atc(allocation.covered_from(p), p);
+        return retry_again(p) ? status::ok : status::device_fault;
+      default:
+        return status::device_fault;
+    }
+  }
+
+  [[nodiscard]] bool retry_again(position p) noexcept {
+    const uint32_t before = p == retried_.get() ? retries_.get() : 0;
+    retried_.set(p);
+    retries_.set(before + 1);
+    return before < ring_.opts().fetch_retries;
+  }
+
+  void note(position p, cerror code) noexcept {
+    ring_.mark(p).store((p << 2) | static_cast<uint32_t>(code), at<site::mark_store>);
+    word_.fetch_add(health::one_error, at<site::health_error>);  // [X] before GERRORN lets the device go on
+  }
+
+  /// The CMD_SYNC itself, and each ATC_INV that it answers for.
+  void note_atc(position from, position p) noexcept {
+    for (position q = from; q != p; ++q)
+      if (opcode_of(ring_.entry(q).get().word[0]) == opcode_atc_inv) note(q, cerror::atc_inv);
+    note(p, cerror::atc_inv);
+  }
+
+  Ring& ring_;
+  typename P::template atomic<uint32_t> word_;
+  typename P::template atomic<uint32_t> busy_;
+  typename P::template plain<position> retried_;  ///< position of the last retried error; under busy_
+  typename P::template plain<uint32_t> retries_;
+};
+
+}  // namespace cmdq

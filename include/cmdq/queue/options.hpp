@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSL-1.0
+// What a user sets when a queue is made, the memory it lives in, and the check of both.
+#pragma once
+
+#include <cmdq/core/status.hpp>
+#include <cmdq/core/valid_bits.hpp>
+#include <cmdq/platform/ring_entry.hpp>
+#include <cmdq/wait/budget.hpp>
+
+namespace cmdq {
+
+inline constexpr uint32_t max_batch = 1024;
+inline constexpr uint32_t max_producers = 4096;
+
+/// Options with their defaults. All counts are entries or threads, times are nanoseconds.
+struct options {
+  uint32_t log2_size = 8;                   ///< ring of 2^log2_size entries; 2..19, at most IDR1.CMDQS
+  uint32_t batch_limit = 64;                ///< most commands in one contiguous list, without its CMD_SYNC
+  uint32_t producers = 64;                  ///< most producers attached at once (CPUs or threads)
+  uint64_t deadline_ns = 1'000'000'000;     ///< time budget of one call; no_deadline for none
+  sync_signal signal = sync_signal::event;  ///< CS of a CMD_SYNC polled by CONS; `none` where SEV is unusable
+  uint32_t fetch_retries = 8;               ///< acknowledgements of CERROR_ABT / CERROR_ATC_INV at one position
+  position first = 0;                       ///< PROD and CONS of the device at the start, free-running
+  bool sync_every_batch = false;            ///< quirk: each list ends in a CMD_SYNC and holds one class of command
+  bool repeat_invalidations = false;        ///< quirk: TLBI / CFGI lists are issued twice, the second after the first
+};
+
+/// Memory of a queue. All of it is the user's and must outlive the queue; the queue initialises what it needs.
+template <class P>
+struct ring_memory {
+  ring_entry<P>* entries = nullptr;                             ///< 2^log2_size entries, read by the device
+  uint64_t device_address = 0;                                  ///< of entries[0] as the device sees it
+  typename P::template atomic<uint32_t>* valid = nullptr;       ///< valid_words(geometry)
+  typename P::template atomic<uint32_t>* marks = nullptr;       ///< one per entry: which command failed
+  typename P::template atomic<uint32_t>* range_ends = nullptr;  ///< one per entry; only allocation::combining reads it
+};
+
+/// Entries that one list may take at most, with its CMD_SYNC.
+constexpr uint32_t longest_list(const options& o) noexcept {
+  return o.sync_every_batch ? o.batch_limit : o.batch_limit + 1;
+}
+
+namespace detail {
+constexpr refusal check_numbers(const options& o) noexcept {
+  if (o.log2_size < min_log2_size) return {status::out_of_range, "log2_size", o.log2_size, min_log2_size};
+  if (o.log2_size > max_log2_size) return {status::out_of_range, "log2_size", o.log2_size, max_log2_size};
+  if (o.batch_limit < 1) return {status::out_of_range, "batch_limit", o.batch_limit, 1};
+  if (o.sync_every_batch && o.batch_limit < 2) return {status::out_of_range, "batch_limit", o.batch_limit, 2};
+  if (o.batch_limit > max_batch) return {status::out_of_range, "batch_limit", o.batch_limit, max_batch};
+  if (o.producers < 1) return {status::out_of_range, "producers", o.producers, 1};
+  if (o.producers > max_producers) return {status::out_of_range, "producers", o.producers, max_producers};
+  if (o.signal == sync_signal::msi) return {status::invalid_argument, "signal", 1, 2};
+  return {};
+}
+}  // namespace detail
+
+/// Options and memory that were found to fit together: what a queue is made from.
+template <class P>
+struct plan {
+  options opts;
+  ring_memory<P> memory;
+};
+
+/// Checks options and memory for an allocation strategy. Errors: out_of_range, invalid_argument (null pointer),
+/// misaligned (SMMUv3 CMDQ_BASE: the ring is aligned to its size), ring_too_small (value: entries that may be
+/// outstanding, limit: entries of the ring). Cost: none worth counting; no device access.
+template <class Config>
+constexpr result<plan<typename Config::platform>> make_plan(const options& o,
+                                                            const ring_memory<typename Config::platform>& m) noexcept {
+  const refusal bad = detail::check_numbers(o);
+  if (bad.code != status::ok) return bad;
+  const uint64_t entries = uint64_t{1} << o.log2_size;
+  if (m.entries == nullptr) return refusal{status::invalid_argument, "entries", 0, 0};
+  if (m.valid == nullptr) return refusal{status::invalid_argument, "valid", 0, 0};
+  if (m.marks == nullptr) return refusal{status::invalid_argument, "marks", 0, 0};
+  if (Config::allocation::needs_range_ends && m.range_ends == nullptr)
+    return refusal{status::invalid_argument, "range_ends", 0, 0};
+  const uint64_t bytes = entries * sizeof(command);
+  if (m.device_address % bytes != 0) return refusal{status::misaligned, "device_address", m.device_address, bytes};
+  const uint64_t lists = Config::allocation::claims_before_space ? o.producers : 1;
+  const uint64_t outstanding = lists * longest_list(o);
+  if (outstanding > entries) return refusal{status::ring_too_small, "producers x longest list", outstanding, entries};
+  return plan<typename Config::platform>{o, m};
+}
+
+}  // namespace cmdq

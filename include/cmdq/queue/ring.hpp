@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSL-1.0
+// What all allocation strategies share: entries, valid bits, the turn to tell the device, and the look at its CONS.
+#pragma once
+
+#include <cmdq/core/registers.hpp>
+#include <cmdq/queue/options.hpp>
+#include <cmdq/stats/event.hpp>
+#include <cmdq/wait/await.hpp>
+
+namespace cmdq {
+
+/// One call of one producer: its time budget and its counters.
+template <class P, class Stats>
+struct caller {
+  time_budget<P> budget;
+  Stats& stats;
+};
+
+/// What a look at the device showed: a position that it has passed for certain, or why there is none.
+struct sighting {
+  status code = status::ok;
+  position cons = 0;
+  bool exact = false;  ///< the register itself
+  bool moved = false;  ///< somebody else saw more meanwhile: `cons` is theirs
+};
+
+template <class Device, class Config>
+class ring {
+ public:
+  using P = typename Config::platform;
+  using wait_policy = typename Config::wait;
+  using who = caller<P, typename Config::stats>;
+  template <class T>
+  using atomic = typename P::template atomic<T>;
+  using channel = typename wait_policy::template channel<P>;
+  static constexpr unsigned done_channels = 8;
+
+  /// Sets every valid bit to "not yet valid" for the lap that the first position is in. Cost: O(N) stores.
+  ring(Device& device, const plan<P>& p) noexcept
+      : device_(device), plan_(p), geo_{p.opts.log2_size}, told_(p.opts.first), limit_(p.opts.first) {
+    for (uint32_t w = 0; w < valid_words(geo_); ++w) plan_.memory.valid[w].store(0, at<site::setup>);
+    const position first = p.opts.first;
+    for (position at_first_lap = first, end = first + geo_.entries(); at_first_lap != end;) {
+      const valid_span s = first_span(geo_, at_first_lap, end);
+      plan_.memory.valid[s.word].fetch_or(s.mask & ~s.wanted, at<site::setup>);
+      at_first_lap += s.entries;
+    }
+    for (uint32_t i = 0; i < geo_.entries(); ++i) plan_.memory.marks[i].store(0, at<site::setup>);
+  }
+
+  [[nodiscard]] geometry shape() const noexcept { return geo_; }
+  [[nodiscard]] const options& opts() const noexcept { return plan_.opts; }
+  [[nodiscard]] Device& device() noexcept { return device_; }
+  [[nodiscard]] ring_entry<P>& entry(position p) noexcept { return plan_.memory.entries[geo_.slot(p)]; }
+  [[nodiscard]] uint64_t device_address(position p) const noexcept {
+    return plan_.memory.device_address + geo_.slot(p) * sizeof(command);
+  }
+  [[nodiscard]] atomic<uint32_t>& mark(position p) noexcept { return plan_.memory.marks[geo_.slot(p)]; }
+  [[nodiscard]] atomic<uint32_t>& range_end(position p) noexcept { return plan_.memory.range_ends[geo_.slot(p)]; }
+  /// Where who waits for `p` to be done sleeps; one of several, so that one completion does not wake everybody.
+  [[nodiscard]] channel& done_channel(position p) noexcept { return done_[(p >> 2) % done_channels]; }
+
+  /// [E] Marks [from, to) valid: whoever sees the mark sees the entries. Wait-free. Cost: one read-modify-write per
+  /// word.
+  void mark_valid(position from, position to) noexcept {
+    while (from != to) {
+      const valid_span s = first_span(geo_, from, to);
+      plan_.memory.valid[s.word].fetch_xor(s.mask, at<site::valid_mark>);
+      from += s.entries;
+    }
+    valid_.wake();
+  }
+
+  /// [E] Waits until all of [from, to) is valid. Waits only for CPUs between claim and mark, which wait for nobody.
+  void wait_valid(position from, position to) noexcept {
+    while (from != to) {
+      const valid_span s = first_span(geo_, from, to);
+      await_always<P, wait_policy>(valid_, plan_.memory.valid[s.word], at<site::valid_wait>,
+                                   [&](uint32_t v) { return (v & s.mask) == s.wanted; });
+      from += s.entries;
+    }
+  }
+
+  /// [T] Waits until the predecessor has told the device everything before `start`. FIFO: no owner is overtaken.
+  void take_turn(position start) noexcept {
+    await_always<P, wait_policy>(turn_, told_, at<site::told_wait>, [=](position t) { return t == start; });
+  }
+
+  /// Tells the device that everything before `end` is there, then hands the turn over. One caller at a time, by turn.
+  void tell(position start, position end, who& w) noexcept {
+    limit_.store(end, at<site::limit_store>);  // [L] before PROD: CONS never rightly exceeds it
+    device_.write_prod(geo_.to_register(end));
+    told_.store(end, at<site::told_store>);  // [T]
+    turn_.wake();
+    w.stats.add(stats::event::prod_write);
+    w.stats.add(stats::event::entries_told, end - start);
+  }
+
+  /// Position up to which the device has been told, for walks over ranges.
+  [[nodiscard]] position told() const noexcept { return told_.load(at<site::told_look>); }
+  /// True once PROD may have been moved past `p`: a completion seen before that is a lie.
+  [[nodiscard]] bool was_told(position p) const noexcept { return passed(limit_.load(at<site::limit_load>), p); }
+
+  /// Reads CMDQ_CONS and turns it into a free-running position. Software CONS is read before the register and again
+  /// after it: if it stood still, the register lies in [CONS, CONS + N], or the device is lying. `may_trail`: MSI words
+  /// may run ahead of the register. Wait-free. Cost: one device read, three loads.
+  template <class Allocation>
+  sighting look(const Allocation& allocation, bool may_trail, who& w, uint32_t& reg) noexcept {
+    const position base = allocation.cons(at<site::cons_look>);
+    reg = device_.read_cons();
+    w.stats.add(stats::event::cons_read);
+    if (reg == device_gone) return {status::device_fault, base};
+    const position limit = limit_.load(at<site::limit_load>);
+    const position again = allocation.cons(at<site::cons_look>);
+    if (again != base) return {status::ok, again, false, true};
+    if (cons_position(reg) >= 2 * geo_.entries()) return {status::device_fault, base};
+    const uint32_t ahead = geo_.ahead(base, cons_position(reg));
+    if (ahead > geo_.entries()) return {may_trail ? status::ok : status::device_fault, base};
+    if (!reached(limit, base + ahead)) return {status::device_fault, base};
+    return {status::ok, base + ahead, true};
+  }
+
+ private:
+  Device& device_;
+  const plan<P> plan_;
+  const geometry geo_;
+  alignas(64) atomic<position> told_;  ///< owner position: the device has been told up to here
+  atomic<position> limit_;             ///< what PROD may be, stored before PROD is
+  alignas(64) channel turn_;
+  channel valid_;
+  channel done_[done_channels];
+};
+
+}  // namespace cmdq

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSL-1.0
+// What the identification registers say about a device, and what that means for the options of its queue.
+#pragma once
+
+#include <cmdq/queue/options.hpp>
+#include <cmdq/smmuv3/quirks.hpp>
+
+namespace cmdq::smmuv3 {
+
+/// IDR0, IDR1, IDR3, IDR5 and IIDR, decoded as far as a command queue cares.
+struct capabilities {
+  bool gone = false;           ///< reads as ones: nothing is there
+  bool coherent = false;       ///< IDR0.COHACC: the device snoops the CPUs' caches
+  bool event_signal = false;   ///< IDR0.SEV: a CMD_SYNC can raise an event (wakes WFE)
+  bool msi = false;            ///< IDR0.MSI: a CMD_SYNC can write to memory
+  bool ats = false;            ///< IDR0.ATS: ATC_INV is meaningful
+  bool pri = false;            ///< IDR0.PRI
+  bool range = false;          ///< IDR3.RIL: TLBI with NUM and SCALE
+  bool queues_preset = false;  ///< IDR1.QUEUES_PRESET: base and size cannot be chosen
+  uint32_t max_log2_size = 0;  ///< IDR1.CMDQS
+  uint32_t output_bits = 0;    ///< IDR5.OAS as a number of address bits
+  quirks part;                 ///< by IIDR; parts without a known one add theirs from find_quirk()
+};
+
+constexpr capabilities decode_capabilities(uint32_t idr0, uint32_t idr1, uint32_t idr3, uint32_t idr5,
+                                           uint32_t iidr) noexcept {
+  constexpr uint32_t address_bits[] = {32, 36, 40, 42, 44, 48, 52, 56};
+  namespace r = registers;
+  capabilities c;
+  c.gone = idr0 == device_gone;
+  c.coherent = r::idr0::cohacc.get(idr0) != 0;
+  c.event_signal = r::idr0::sev.get(idr0) != 0;
+  c.msi = r::idr0::msi.get(idr0) != 0;
+  c.ats = r::idr0::ats.get(idr0) != 0;
+  c.pri = r::idr0::pri.get(idr0) != 0;
+  c.range = r::idr3::ril.get(idr3) != 0;
+  c.queues_preset = r::idr1::queues_preset.get(idr1) != 0;
+  c.max_log2_size = r::idr1::cmdqs.get(idr1);
+  c.output_bits = address_bits[r::idr5::oas.get(idr5)];
+  c.part = quirks_of(iidr);
+  return c;
+}
+
+/// `wanted` with what the device imposes: a smaller ring where IDR1.CMDQS is smaller, no event in CMD_SYNC where there
+/// is none or it is unusable, and the part's rules for batches.
+constexpr options fit(options wanted, const capabilities& c) noexcept {
+  if (wanted.log2_size > c.max_log2_size) wanted.log2_size = c.max_log2_size;
+  const bool event = c.event_signal && !c.part.no_sev && !c.part.sync_cs0_only;
+  if (wanted.signal == sync_signal::event && !event) wanted.signal = sync_signal::none;
+  if (c.part.batch_limit != 0 && wanted.batch_limit > c.part.batch_limit) wanted.batch_limit = c.part.batch_limit;
+  wanted.sync_every_batch = wanted.sync_every_batch || c.part.sync_every_batch || c.part.one_class_per_batch;
+  wanted.repeat_invalidations = wanted.repeat_invalidations || c.part.repeat_invalidations;
+  return wanted;
+}
+
+}  // namespace cmdq::smmuv3

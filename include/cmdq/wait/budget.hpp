@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSL-1.0
+// One time budget per call, however many waits the call has in it.
+#pragma once
+
+#include <cmdq/platform/concepts.hpp>
+
+namespace cmdq {
+
+inline constexpr uint64_t no_deadline = ~uint64_t{0};
+
+/// Starts at the first look at the clock, which happens only once a call has to wait: a call that never waits never
+/// reads the clock. The clock is not restarted by later waits of the same call.
+template <class P>
+class time_budget {
+ public:
+  constexpr explicit time_budget(uint64_t ns) noexcept : ns_(ns) {}
+
+  /// True once the budget is used up. Cost: one look at the clock.
+  bool expired() noexcept {
+    if (ns_ == no_deadline) return false;
+    const uint64_t now = P::now_ns();
+    if (!started_) {
+      started_ = true;
+      start_ = now;
+    }
+    return now - start_ >= ns_;
+  }
+
+  /// The absolute end, `no_deadline` when there is none. Precondition: expired() was called before.
+  [[nodiscard]] uint64_t end_ns() const noexcept {
+    return ns_ == no_deadline || start_ + ns_ < start_ ? no_deadline : start_ + ns_;
+  }
+
+ private:
+  uint64_t ns_;
+  uint64_t start_ = 0;
+  bool started_ = false;
+};
+
+}  // namespace cmdq

@@ -164,6 +164,7 @@ class command_queue {
     const uint32_t entered = errors_.enter();
     const status s = put(list, next.n, next.sync ? intent::waited : intent::unsynced, entered, w, r);
     if (s != status::ok) return s;
+    if (o.lists == 0) o.first = r.start;
     o.inserted += next.n;
     ++o.lists;
     if (!r.waited) return status::ok;

@@ -19,6 +19,7 @@ struct outcome {
   uint32_t inserted = 0;  ///< commands now in the ring: they will be executed, whatever `code` says
   uint32_t done = 0;      ///< of those, commands that a completed CMD_SYNC covers
   uint32_t lists = 0;     ///< contiguous lists it was split into (batch limit, classes, quirks)
+  position first = 0;     ///< where the first of them starts in the ring, free-running; for tracing
   [[nodiscard]] constexpr bool ok() const noexcept { return code == status::ok; }
 };
 

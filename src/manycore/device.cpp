@@ -10,11 +10,9 @@ namespace cmdq::manycore {
 static_assert(device_type<device>);
 
 device::device(machine& m, const void* ring, unsigned log2)
-    : machine_(m),
-      ring_(static_cast<const command*>(ring)),
-      shape_{log2},
-      actor_(m.add_actor("device", [this] { consume(); })),
-      message_actor_(m.add_actor("device, MSI writes", [this] { deliver_messages(); })) {}
+    : machine_(m), ring_(static_cast<const command*>(ring)), shape_{log2}, actor_(m.add_actor("device", [this] {
+        consume();
+      })) {}
 
 picoseconds device::through_port(picoseconds arrives) {
   const picoseconds served = std::max(arrives, port_free_);
@@ -39,21 +37,24 @@ void device::write_prod(std::uint32_t v) noexcept {
   machine_.wake_actor(actor_, last_arrival_);
 }
 
-std::uint32_t device::read_cons() noexcept {
-  if (machine::running() == nullptr) return cons_;
+std::uint32_t device::read_cons() noexcept { return read_register(cons_read); }
+
+/// A round trip to the port; returns CMDQ_CONS as it was when the port served the read.
+std::uint32_t device::read_register(unsigned site) {
+  if (machine::running() == nullptr) return shape_.to_register(cons_);
   const auto& t = machine_.shape().device;
   const picoseconds one_way = t.read / 2 + machine_.detour(machine_.self(), t.socket);
   const picoseconds asked = machine_.now();
   machine_.gate();
   const picoseconds served = through_port(asked + one_way);
-  machine_.spend(served - asked, cons_read);
+  machine_.spend(served - asked, site);
   machine_.gate();
   const std::uint32_t seen = shape_.to_register(cons_);
-  machine_.spend(t.read - t.read / 2 + one_way - t.read / 2, cons_read);
-  ++machine_.counters_of(cons_read).accesses;
-  machine_.counters_of(cons_read).queued += served - asked - one_way;
-  machine_.counters_of(cons_read).moving -= served - asked - one_way;
-  machine_.add_span("read CONS", asked);
+  machine_.spend(t.read - t.read / 2 + one_way - t.read / 2, site);
+  ++machine_.counters_of(site).accesses;
+  machine_.counters_of(site).queued += served - asked - one_way;
+  machine_.counters_of(site).moving -= served - asked - one_way;
+  machine_.add_span(site_name(site), asked);
   return seen;
 }
 
@@ -101,25 +102,13 @@ void device::execute(const command& c) {
   const auto signal = static_cast<sync_signal>((c.word[0] >> 12) & 3U);
   if (signal != sync_signal::msi) return;
   auto* target = reinterpret_cast<std::uint32_t*>(c.word[1] & 0x000ffffffffffffcULL);
-  messages_.push_back({machine_.now(), target, static_cast<std::uint32_t>(c.word[0] >> 32)});
-  machine_.wake_actor(message_actor_, machine_.now());
-}
-
-void device::deliver_messages() {
-  while (true) {
-    if (messages_.empty()) {
-      if (machine_.stopping()) return;
-      machine_.sleep_until(machine::never);
-      continue;
-    }
-    const posted_write w = messages_.front();
-    messages_.pop_front();
-    const picoseconds begin = machine_.now();
-    machine_.device_touch(w.target, access::write, machine_.shape().device.socket);
-    *w.target = w.data;
-    machine_.written(w.target);
-    machine_.add_span("MSI write", begin);
-  }
+  // In order with the commands: the next one is executed when the write has taken the line from whoever has it.
+  const picoseconds asked = machine_.now();
+  machine_.device_touch(target, access::write, t.socket);
+  *target = static_cast<std::uint32_t>(c.word[0] >> 32);
+  machine_.written(target);
+  messaging_ += machine_.now() - asked;
+  machine_.add_span("MSI write", asked);
 }
 
 }  // namespace cmdq::manycore

@@ -22,42 +22,41 @@ class device {
   // As device_type asks.
   void write_prod(std::uint32_t v) noexcept;
   std::uint32_t read_cons() noexcept;
-  std::uint32_t read_gerror() noexcept { return 0; }
-  std::uint32_t read_gerrorn() noexcept { return 0; }
+  std::uint32_t read_gerror() noexcept { return read_register(other_register), 0; }
+  std::uint32_t read_gerrorn() noexcept { return read_register(other_register), 0; }
   void write_gerrorn(std::uint32_t /*v*/) noexcept {}
 
-  // What it did since the start.
+  // What it did since the start or the last reset.
   [[nodiscard]] std::uint64_t commands() const noexcept { return commands_; }
   [[nodiscard]] std::uint64_t syncs() const noexcept { return syncs_; }
   [[nodiscard]] std::uint64_t prod_writes() const noexcept { return prod_writes_; }
   [[nodiscard]] picoseconds busy() const noexcept { return busy_; }
   [[nodiscard]] picoseconds fetching() const noexcept { return fetching_; }
+  /// Part of busy(): waiting for MSI writes to take their line.
+  [[nodiscard]] picoseconds messaging() const noexcept { return messaging_; }
+  void reset_counters() noexcept {
+    commands_ = syncs_ = prod_writes_ = 0;
+    busy_ = fetching_ = messaging_ = 0;
+  }
 
  private:
   struct doorbell {
     picoseconds arrives;
     std::uint32_t prod;
   };
-  struct posted_write {
-    picoseconds issued;
-    std::uint32_t* target;
-    std::uint32_t data;
-  };
   static constexpr unsigned entries_per_line = 4;
 
+  std::uint32_t read_register(unsigned site);
   void consume();
   void take_doorbells();
   void execute(const command& c);
-  void deliver_messages();
   picoseconds through_port(picoseconds arrives);
 
   machine& machine_;
   const command* ring_;
   geometry shape_;
   unsigned actor_;
-  unsigned message_actor_;
   std::deque<doorbell> doorbells_;
-  std::deque<posted_write> messages_;
   picoseconds port_free_ = 0;
   picoseconds last_arrival_ = 0;
   std::uint32_t prod_ = 0;
@@ -67,6 +66,7 @@ class device {
   std::uint64_t prod_writes_ = 0;
   picoseconds busy_ = 0;
   picoseconds fetching_ = 0;
+  picoseconds messaging_ = 0;
 };
 
 }  // namespace cmdq::manycore

@@ -60,6 +60,13 @@ void* machine::allocate(std::size_t bytes, std::size_t alignment) {
 
 void machine::start(unsigned cpu, std::function<void()> body) { actors_.at(cpu).body = std::move(body); }
 
+void machine::at_time(picoseconds when, std::function<void()> what) {
+  add_actor("event", [this, when, call = std::move(what)] {
+    sleep_until(when);
+    call();
+  });
+}
+
 unsigned machine::add_actor(std::string name, std::function<void()> body) {
   actors_.emplace_back();
   actors_.back().name = std::move(name);
@@ -209,6 +216,58 @@ void machine::remember(actor& a, const line& l) noexcept {
   a.next_seen = (a.next_seen + 1) % static_cast<unsigned>(a.seen.size());
 }
 
+unsigned machine::level(unsigned a, unsigned b) const noexcept {
+  if (a < cpus_ && b < cpus_) {
+    if (places_[a].cluster.has(b)) return 0;
+    if (places_[a].die.has(b)) return 1;
+  }
+  const unsigned home = topology_.device.socket;
+  return (a < cpus_ ? socket_of(a) : home) == (b < cpus_ ? socket_of(b) : home) ? 2 : 3;
+}
+
+/// Whose turn it is: the nearest to who had the line last, the oldest among equals. But the oldest of all comes first
+/// once it was passed over too often.
+std::size_t machine::arbitrate(const line& l) const noexcept {
+  if (l.pending.front().passed_over >= topology_.near_first) return 0;
+  std::size_t best = 0;
+  unsigned nearest = level(l.pending.front().actor, l.last);
+  for (std::size_t i = 1; i < l.pending.size() && nearest > 0; ++i) {
+    const unsigned d = level(l.pending[i].actor, l.last);
+    if (d >= nearest) continue;
+    nearest = d;
+    best = i;
+  }
+  return best;
+}
+
+/// Returns when the line is the current actor's to take. The oldest waiter is the one that wakes up when the line
+/// becomes free, and decides.
+void machine::wait_for_line(line& l) {
+  actor& a = actors_[current_];
+  if (l.pending.empty() && l.free_at <= a.clock) return;
+  l.pending.push_back({current_, 0});
+  set_key(current_, l.pending.size() == 1 ? std::max(l.free_at, a.clock) : never);
+  while (true) {
+    if (earliest() != current_) suspend();
+    a.clock = keys_[current_];
+    if (l.chosen == current_) break;
+    const std::size_t next = arbitrate(l);
+    for (std::size_t i = 0; i < next; ++i) ++l.pending[i].passed_over;
+    l.chosen = l.pending[next].actor;
+    if (l.chosen == current_) break;
+    set_key(current_, never);
+    set_key(l.chosen, a.clock);
+  }
+  l.chosen = nobody;
+  std::erase_if(l.pending, [this](const request& r) { return r.actor == current_; });
+}
+
+void machine::granted(line& l, picoseconds busy) {
+  l.free_at = actors_[current_].clock + busy;
+  l.last = current_;
+  if (!l.pending.empty()) set_key(l.pending.front().actor, l.free_at);
+}
+
 void machine::touch(const void* word, access kind, unsigned site) {
   gate();
   actor& a = actors_[current_];
@@ -224,16 +283,12 @@ void machine::touch(const void* word, access kind, unsigned site) {
     return;
   }
   const picoseconds asked = a.clock;
-  const picoseconds start = std::max(asked, l.free_at);
-  const picoseconds cost = transfer_time(current_, l.planned, kind);
-  const bool shared_read = kind == access::read && !l.planned.exclusive;
-  const picoseconds busy = shared_read ? std::min(cost, topology_.share) : cost;
-  l.free_at = start + busy + (kind == access::write ? random_.exponential(topology_.hold) : 0);
-  grant(l.planned, current_, kind);
-  if (start > asked) {
-    a.clock = start;
-    gate();
-  }
+  wait_for_line(l);
+  const picoseconds start = a.clock;
+  const picoseconds cost = transfer_time(current_, l.now, kind);
+  const bool overlaps = kind == access::read && !l.now.exclusive;
+  granted(l, overlaps ? std::min(cost, topology_.share)
+                      : cost + (kind == access::write ? random_.exponential(topology_.hold) : 0));
   grant(l.now, current_, kind);
   a.clock += cost;
   ++count.transfers;
@@ -297,12 +352,14 @@ void machine::sleep_on(const void* word, picoseconds bound) {
 void machine::sleep_until(picoseconds when) {
   actor& a = actors_[current_];
   set_key(current_, std::max(a.clock, when));
+  a.idle = true;
   if (earliest() != current_) suspend();
+  a.idle = false;
   a.clock = std::max(a.clock, keys_[current_] == never ? a.clock : keys_[current_]);
 }
 
 void machine::wake_actor(unsigned target, picoseconds when) {
-  if (keys_[target] > when) set_key(target, std::max(when, actors_[target].clock));
+  if (actors_[target].idle && keys_[target] > when) set_key(target, std::max(when, actors_[target].clock));
 }
 
 picoseconds machine::device_time(unsigned socket, const holders& h) const noexcept {
@@ -316,14 +373,10 @@ void machine::device_touch(const void* word, access kind, unsigned socket) {
   actor& a = actors_[current_];
   line& l = line_of(word);
   const picoseconds asked = a.clock;
-  const picoseconds start = std::max(asked, l.free_at);
-  const picoseconds cost = device_time(socket, l.planned);
-  l.free_at = start + cost;
-  if (kind == access::write) l.planned = holders{};
-  if (start > asked) {
-    a.clock = start;
-    gate();
-  }
+  wait_for_line(l);
+  const picoseconds start = a.clock;
+  const picoseconds cost = device_time(socket, l.now);
+  granted(l, cost);
   if (kind == access::write) l.now = holders{};
   a.clock += cost;
   ++l.counters.transfers;

@@ -33,11 +33,21 @@ struct holders {
   bool exclusive = false;
 };
 
+inline constexpr unsigned nobody = ~0U;
+
+/// A transfer that waits for the line.
+struct request {
+  unsigned actor;
+  unsigned passed_over;  ///< how often a nearer one was granted before it
+};
+
 /// One cache line of 64 bytes.
 struct line {
-  holders now;              ///< as granted so far
-  holders planned;          ///< once every request under way is granted
-  picoseconds free_at = 0;  ///< when the next request may be granted
+  holders now;
+  picoseconds free_at = 0;       ///< when the next request may be granted
+  std::vector<request> pending;  ///< in the order in which they were made
+  unsigned last = 0;             ///< the actor that was granted last
+  unsigned chosen = nobody;      ///< the actor whose turn it is now
   std::uint64_t version = 0;
   cpu_set sleepers;  ///< CPUs that wait for the next write
   line_counters counters;
@@ -70,6 +80,9 @@ class machine {
 
   /// An actor that is no CPU (a device). It may use sleep_until() and the device accesses. Returns its number.
   unsigned add_actor(std::string name, std::function<void()> body);
+
+  /// Calls `what` once, before the first access of anybody at or after `when`.
+  void at_time(picoseconds when, std::function<void()> what);
 
   void record_spans(std::vector<span>* spans) { spans_ = spans; }
 
@@ -138,6 +151,7 @@ class machine {
     boost::context::fiber fiber;
     picoseconds clock = 0;
     bool done = false;
+    bool idle = false;  ///< a device that waits for work
     line* asleep_on = nullptr;
     unsigned last_site = other_work;
     std::array<seen_line, 4> seen{};
@@ -155,6 +169,10 @@ class machine {
   void set_key(unsigned actor, picoseconds when);
   [[nodiscard]] unsigned earliest() const noexcept { return tree_[1]; }
   void remember(actor& a, const line& l) noexcept;
+  void wait_for_line(line& l);
+  [[nodiscard]] std::size_t arbitrate(const line& l) const noexcept;
+  [[nodiscard]] unsigned level(unsigned a, unsigned b) const noexcept;
+  void granted(line& l, picoseconds busy);
   [[nodiscard]] picoseconds transfer_time(unsigned cpu, const holders& h, access kind) const noexcept;
   [[nodiscard]] picoseconds device_time(unsigned socket, const holders& h) const noexcept;
   static void grant(holders& h, unsigned cpu, access kind) noexcept;

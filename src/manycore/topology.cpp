@@ -126,6 +126,7 @@ topology parse_topology(const std::string& text, const std::string& origin) {
   t.distance = read_distances(r.object("distance_ns"));
   t.hold = r.time("hold_ns");
   t.retry = r.time("retry_ns");
+  t.near_first = r.count("near_first", 0, 1000);
   t.share = r.time("share_ns");
   t.spin = r.time("spin_ns");
   t.think = r.time("think_ns");
@@ -152,6 +153,7 @@ nlohmann::ordered_json to_json(const topology& t) {
             {"memory", ns(d.memory)}}},
           {"hold_ns", ns(t.hold)},
           {"retry_ns", ns(t.retry)},
+          {"near_first", t.near_first},
           {"share_ns", ns(t.share)},
           {"spin_ns", ns(t.spin)},
           {"think_ns", ns(t.think)},

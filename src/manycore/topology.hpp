@@ -50,11 +50,12 @@ struct topology {
   unsigned clusters_per_die = 1;
   unsigned cpus_per_cluster = 1;
   distance_times distance;
-  picoseconds hold = 0;   ///< mean time a new exclusive owner keeps a line that others want
-  picoseconds retry = 0;  ///< from a failed compare-exchange to the next attempt
-  picoseconds share = 0;  ///< how long one read of a shared line keeps it from the next request
-  picoseconds spin = 0;   ///< a poller sees a change at a random point within this time
-  picoseconds think = 0;  ///< other work of one map and unmap pair, mean
+  picoseconds hold = 0;     ///< mean time a new exclusive owner keeps a line that others want
+  picoseconds retry = 0;    ///< from a failed compare-exchange to the next attempt
+  unsigned near_first = 0;  ///< a request for a line is passed over by nearer ones at most this often; 0: in order
+  picoseconds share = 0;    ///< how long one read of a shared line keeps it from the next request
+  picoseconds spin = 0;     ///< a poller sees a change at a random point within this time
+  picoseconds think = 0;    ///< other work of one map and unmap pair, mean
   device_times device;
 
   [[nodiscard]] unsigned cpus_per_die() const noexcept { return clusters_per_die * cpus_per_cluster; }

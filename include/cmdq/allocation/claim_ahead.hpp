@@ -21,12 +21,21 @@ class claim_ahead {
   using who = typename Ring::who;
 
   claim_ahead(Ring& ring, Sync& sync) noexcept
-      : ring_(ring), sync_(sync), word_(uint64_t{ring.opts().first} << 32), cons_(ring.opts().first) {}
+      : ring_(ring),
+        sync_(sync),
+        admission_limit_(limit_for(ring)),
+        word_(uint64_t{ring.opts().first} << 32),
+        cons_(ring.opts().first) {}
 
   /// Software CONS. Cost: one load.
   template <site S>
   [[nodiscard]] position cons(at_site<S> s) const noexcept {
     return cons_.load(s);
+  }
+  /// Is software CONS still `known`? Cost: one load.
+  template <site S>
+  [[nodiscard]] bool cons_is(position known, at_site<S> s) const noexcept {
+    return cons_.load(s) == known;
   }
   [[nodiscard]] position claimed() const noexcept { return position_of(word_.load(at<site::claim_look>)); }
 
@@ -42,22 +51,24 @@ class claim_ahead {
     return false;
   }
 
-  /// Entries that may be in the ring for a list to be admitted that is not waited for; negative: none may.
-  [[nodiscard]] int64_t admission_limit() const noexcept {
-    const options& o = ring_.opts();
-    return static_cast<int64_t>(ring_.shape().entries()) - 2 * static_cast<int64_t>(o.producers) * longest_list(o);
-  }
-
-  /// Waits until a list that is not waited for may be claimed, or makes it one that is. Errors: timeout, device_fault.
+  /// Lets a list that is not waited for be claimed, or makes it one that is. Errors: timeout, device_fault.
   template <class Self>
   status admit(Self& self, intent& what, who& w) noexcept {
-    const int64_t limit = admission_limit();
-    if (limit < 0) {
+    if (admission_limit_ < 0) {
       what = intent::waited;
       return status::ok;
     }
+    return admissible() ? status::ok : await_admission(self, w);
+  }
+
+  [[nodiscard]] bool admissible() const noexcept {
+    return distance(cons_.load(at<site::cons_look>), claimed()) <= admission_limit_;
+  }
+
+  template <class Self>
+  [[gnu::noinline]] status await_admission(Self& self, who& w) noexcept {
     typename Ring::wait_policy::template waiter<P> waiting;
-    while (distance(cons_.load(at<site::cons_look>), claimed()) > limit) {
+    while (!admissible()) {
       const status s = make_space(self, w);
       if (s != status::ok) return s;
       if (waiting.clock_due() && w.budget.expired()) return status::timeout;
@@ -73,6 +84,12 @@ class claim_ahead {
   /// failed.
   template <class Self>
   bool own_space(Self& self, position end, who& w) noexcept {
+    if (end - cons_.load(at<site::cons_space>) <= ring_.shape().entries()) return true;
+    return await_space(self, end, w);
+  }
+
+  template <class Self>
+  [[gnu::noinline]] bool await_space(Self& self, position end, who& w) noexcept {
     typename Ring::wait_policy::template waiter<P> waiting;
     while (end - cons_.load(at<site::cons_space>) > ring_.shape().entries()) {
       if (make_space(self, w) != status::ok) return false;
@@ -89,8 +106,16 @@ class claim_ahead {
     return seen.code;
   }
 
+  /// Entries that may be in the ring for a list to be admitted that is not waited for; negative: none may.
+  static constexpr int32_t limit_for(const Ring& ring) noexcept {
+    const int64_t reserve = 2 * static_cast<int64_t>(ring.opts().producers) * longest_list(ring.opts());
+    const int64_t limit = static_cast<int64_t>(ring.shape().entries()) - reserve;
+    return limit < 0 ? -1 : static_cast<int32_t>(limit);
+  }
+
   Ring& ring_;
   Sync& sync_;
+  const int32_t admission_limit_;
   alignas(64) typename Ring::template atomic<uint64_t> word_;
   alignas(64) typename Ring::template atomic<position> cons_;
   [[no_unique_address]] Reclaim reclaim_;

@@ -26,6 +26,11 @@ struct cmpxchg_loop {
     [[nodiscard]] position cons(at_site<S> s) const noexcept {
       return cons_of(word_.load(s));
     }
+    /// Is software CONS still `known`? Cost: one load.
+    template <site S>
+    [[nodiscard]] bool cons_is(position known, at_site<S> s) const noexcept {
+      return word_.load(s) >> cons_shift == (known & 0x7fffffffU);
+    }
     [[nodiscard]] position covered_from(position p) const noexcept { return p; }
     [[nodiscard]] position claimed() const noexcept { return position_of(word_.load(at<site::claim_look>)); }
 
@@ -40,9 +45,11 @@ struct cmpxchg_loop {
 
     /// Claims `n` commands and, unless unsynced, one entry more. Errors: timeout, device_fault; nothing is claimed
     /// then.
-    status reserve(uint32_t n, intent what, who& w, reservation& r) noexcept {
+    [[gnu::always_inline]] status reserve(uint32_t n, intent what, who& w, reservation& r) noexcept {
       const bool own_sync = what != intent::unsynced;
-      r = {0, n + (own_sync ? 1U : 0U), 0, false, own_sync, what == intent::waited};
+      r.n = n + (own_sync ? 1U : 0U);
+      r.own_sync = own_sync;
+      r.waited = what == intent::waited;
       uint64_t seen = word_.load(at<site::claim_look>);
       for (;;) {
         if (!fits(seen, r.n)) {
@@ -61,7 +68,7 @@ struct cmpxchg_loop {
     }
 
     /// Makes the written entries valid and, as owner, tells the device. Waits only for CPUs that are inside publish().
-    void publish(const reservation& r, who& w) noexcept {
+    [[gnu::always_inline]] void publish(const reservation& r, who& w) noexcept {
       if (r.own_sync) {
         ring_.entry(r.end() - 1).put(sync_.sync_for(r.end() - 1));
         w.stats.add(stats::event::sync_sent);
@@ -70,13 +77,14 @@ struct cmpxchg_loop {
       ring_.mark_valid(r.start, r.end());
       if (!r.owner) return;
       ring_.take_turn(r.start);
-      const position end = position_of(word_.fetch_and(~owned, at<site::gather_close>));
-      ring_.wait_valid(r.start, end);
+      // Only the owner clears the bit, so subtracting it is clearing it.
+      const position end = position_of(word_.fetch_add(~uint64_t{0}, at<site::gather_close>));
+      ring_.wait_valid(r.end(), end);  // its own are
       ring_.tell(r.start, end, w);
     }
 
     /// Waits until the list's CMD_SYNC is done. Precondition: r.waited.
-    status complete(const reservation& r, who& w) noexcept {
+    [[gnu::always_inline]] status complete(const reservation& r, who& w) noexcept {
       const sighting seen = sync_.wait(*this, r.end() - 1, w);
       if (seen.code == status::ok) {
         reclaim_.leave(*this, seen.cons);
@@ -123,7 +131,7 @@ struct cmpxchg_loop {
     }
 
     /// Waits for `n` free entries, not for "not full" (bug L07). Nothing is stored while the device stands still.
-    status wait_for_space(uint32_t n, who& w) noexcept {
+    [[gnu::noinline]] status wait_for_space(uint32_t n, who& w) noexcept {
       typename Ring::wait_policy::template waiter<P> waiting;
       while (!fits(word_.load(at<site::claim_look>), n)) {
         const sighting seen = sync_.look(*this, w);

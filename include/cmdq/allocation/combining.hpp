@@ -5,10 +5,11 @@
 
 namespace cmdq::allocation {
 
-/// One CMD_SYNC for all lists that gather behind an owner. Members claim only their commands and wait for software
-/// CONS, which here moves from range end to range end; only the owner waits for the device. A range stays open while
-/// two earlier ones are with the device, so that a slow device is given few, large ranges and a fast one is never kept
-/// waiting. Wait-free claim; the owner's close is lock-free and fails at most once per other producer.
+/// One CMD_SYNC for all lists that gather behind an owner (none where nobody in the range waits). Members claim only
+/// their commands and wait for software CONS, which here moves from range end to range end; only the owner waits for
+/// the device. A range stays open while two earlier ones are with the device, so that a slow device is given few, large
+/// ranges and a fast one is never kept waiting. Wait-free claim; the owner's close is lock-free and fails at most once
+/// per other producer.
 struct combining {
   static constexpr bool claims_before_space = true;
   static constexpr bool needs_range_ends = true;
@@ -22,7 +23,7 @@ struct combining {
     using typename base::P;
     using typename base::who;
 
-    state(Ring& ring, Sync& sync) noexcept : base(ring, sync), previous_(ring.opts().first) {}
+    state(Ring& ring, Sync& sync) noexcept : base(ring, sync), previous_(uint64_t{ring.opts().first} << 1) {}
 
     /// Moves software CONS to the last range end that the device has passed, and wakes the members of what is done.
     void advance(position to) noexcept {
@@ -51,15 +52,19 @@ struct combining {
 
     /// Claims `n` commands; `n` = 0 takes part in a range for the sake of its CMD_SYNC. Errors: timeout (nothing
     /// claimed), device_fault.
-    status reserve(uint32_t n, intent what, who& w, reservation& r) noexcept {
+    [[gnu::always_inline]] status reserve(uint32_t n, intent what, who& w, reservation& r) noexcept {
       if (what != intent::waited) {
         const status s = base::admit(*this, what, w);
         if (s != status::ok) return s;
       }
-      const uint64_t before = word_.fetch_add((static_cast<uint64_t>(n) << 32) | 1U, at<site::claim_add>);
-      const position start = position_of(before);
+      const uint64_t gathered = (what != intent::unsynced ? one_sync : 0U) | one_list;
+      const uint64_t before = word_.fetch_add((static_cast<uint64_t>(n) << 32) | gathered, at<site::claim_add>);
+      r.start = position_of(before);
+      r.n = n;
       // A member is done when the range's CMD_SYNC, which comes behind all members, is.
-      r = {start, n, start + n + 1, base::gathered_of(before) == 0, false, what == intent::waited};
+      r.done_at = r.end() + 1;
+      r.owner = base::gathered_of(before) == 0;
+      r.waited = what == intent::waited;
       // One entry more than claimed: the range's CMD_SYNC may be right behind.
       if (base::own_space(*this, r.end() + 1, w)) return status::ok;
       tell_as_owner(r, w);
@@ -67,13 +72,13 @@ struct combining {
     }
 
     /// Makes the written entries valid and, as owner, closes the range and tells the device.
-    void publish(reservation& r, who& w) noexcept { tell_as_owner(r, w); }
+    [[gnu::always_inline]] void publish(reservation& r, who& w) noexcept { tell_as_owner(r, w); }
 
     /// Waits until the range is done: the owner for the device, a member for software CONS.
-    status complete(const reservation& r, who& w) noexcept {
+    [[gnu::always_inline]] status complete(const reservation& r, who& w) noexcept {
       if (!r.owner) return await_range(r.done_at, w);
       const sighting seen = sync_.wait(*this, r.done_at - 1, w);
-      if (seen.code == status::ok) advance(r.done_at);
+      if (seen.code == status::ok) announce(r.start, r.done_at);
       return seen.code;
     }
 
@@ -99,46 +104,50 @@ struct combining {
         return;
       }
       ring_.take_turn(r.start);
-      keep_open(r.start, w);
-      const position sync_at = close(w);
-      static_cast<void>(base::own_space(*this, sync_at + 1, w));  // [S] for the CMD_SYNC's slot
-      ring_.entry(sync_at).put(sync_.sync_for(sync_at));
-      w.stats.add(stats::event::sync_sent);
-      if (sync_at == r.end()) {
-        ring_.mark_valid(r.start, sync_at + 1);
-      } else {
+      if (r.waited) keep_open(r.start, w);
+      bool synced = false;
+      const position lists_end = close(synced, w);
+      const position end = lists_end + (synced ? 1U : 0U);
+      if (lists_end != r.end()) {
         ring_.mark_valid(r.start, r.end());
-        ring_.mark_valid(sync_at, sync_at + 1);
-        ring_.wait_valid(r.end(), sync_at);
+        static_cast<void>(base::own_space(*this, end, w));  // [S] for the CMD_SYNC's slot
+        ring_.wait_valid(r.end(), lists_end);
       }
-      ring_.range_end(r.start).store(sync_at + 1, at<site::range_end_store>);
-      previous_.store(r.start, at<site::range_end_store>);
-      ring_.tell(r.start, sync_at + 1, w);
-      r.done_at = sync_at + 1;
+      if (synced) {
+        ring_.entry(lists_end).put(sync_.sync_for(lists_end));
+        w.stats.add(stats::event::sync_sent);
+      }
+      ring_.mark_valid(lists_end == r.end() ? r.start : lists_end, end);
+      ring_.range_end(r.start).store(end, at<site::range_end_store>);
+      previous_.store((uint64_t{r.start} << 1) | (r.waited ? 0U : unattended), at<site::range_end_store>);
+      ring_.tell(r.start, end, w);
+      r.done_at = end;
     }
 
     /// Group commit: others may join while the range before the previous one is not done. Ends with the budget at the
     /// latest, so a standing device delays a list but keeps nothing back.
     void keep_open(position start, who& w) noexcept {
-      const position previous = previous_.load(at<site::range_end_load>);
-      if (previous == start) return;
-      await_range(previous, w);
+      const uint64_t previous = previous_.load(at<site::range_end_load>);
+      const auto from = static_cast<position>(previous >> 1);
+      if (from == start || reached(cons_.load(at<site::cons_done>), from)) return;
+      if ((previous & unattended) != 0) static_cast<void>(check(from, w));  // nobody else looks
+      await_range(from, w);
     }
 
-    /// Closes the range and claims its CMD_SYNC in one step.
-    position close(who& w) noexcept {
+    /// Closes the range and, unless nobody in it wants to know its end, claims its CMD_SYNC in the same step.
+    position close(bool& synced, who& w) noexcept {
       uint64_t seen = word_.load(at<site::claim_look>);
       for (;;) {
-        const position at_end = position_of(seen);
-        if (word_.compare_exchange(seen, static_cast<uint64_t>(at_end + 1) << 32, at<site::gather_close>))
-          return at_end;
+        synced = base::gathered_of(seen) >= one_sync;
+        const uint64_t next = static_cast<uint64_t>(position_of(seen) + (synced ? 1U : 0U)) << 32;
+        if (word_.compare_exchange(seen, next, at<site::gather_close>)) return position_of(seen);
         w.stats.add(stats::event::claim_retry);
       }
     }
 
     /// Waits until software CONS reaches `end`. Now and then the waiter looks at the device itself: for its errors, and
     /// because an owner need not wait for its own range (a ticket) or may be off its processor.
-    status await_range(position end, who& w) noexcept {
+    [[gnu::noinline]] status await_range(position end, who& w) noexcept {
       typename Ring::wait_policy::template waiter<P> waiting;
       const auto blocked = [&] { return !reached(cons_.load(at<site::cons_done>), end); };
       while (blocked()) {
@@ -156,12 +165,27 @@ struct combining {
       return status::ok;
     }
 
+    /// The owner's range [start, end) is done. Mostly it is the oldest one: then one step, without the walk.
+    void announce(position start, position end) noexcept {
+      position oldest = start;
+      if (cons_.compare_exchange(oldest, end, at<site::cons_advance>)) {
+        wake(start, end);
+      } else {
+        advance(end);
+      }
+    }
+
     void wake(position from, position to) noexcept {
       const uint32_t quads = (to - from + 3) / 4 + 1;
       for (uint32_t i = 0; i < quads && i < Ring::done_channels; ++i) ring_.done_channel(from + 4 * i).wake();
     }
 
-    typename Ring::template atomic<position> previous_;  ///< start of the range told last; written in turn
+    static constexpr uint32_t one_list = 1;
+    static constexpr uint32_t one_sync = 1U << 16;
+    static constexpr uint64_t unattended = 1;
+
+    /// Start of the range told last, and whether nobody waits for it (bit 0). Written in turn.
+    typename Ring::template atomic<uint64_t> previous_;
   };
 };
 

@@ -25,13 +25,15 @@ struct owner_bits {
 
     /// Claims. A list that nobody waits for is waited for all the same where the ring is too small to admit it.
     /// Errors: timeout (nothing claimed), device_fault.
-    status reserve(uint32_t n, intent what, who& w, reservation& r) noexcept {
+    [[gnu::always_inline]] status reserve(uint32_t n, intent what, who& w, reservation& r) noexcept {
       if (what != intent::waited) {
         const status s = base::admit(*this, what, w);
         if (s != status::ok) return s;
       }
       const bool own_sync = what != intent::unsynced;
-      r = {0, n + (own_sync ? 1U : 0U), 0, false, own_sync, what == intent::waited};
+      r.n = n + (own_sync ? 1U : 0U);
+      r.own_sync = own_sync;
+      r.waited = what == intent::waited;
       const uint64_t gathered = (r.waited ? one_sync : 0U) | one_list;
       const uint64_t before = word_.fetch_add((static_cast<uint64_t>(r.n) << 32) | gathered, at<site::claim_add>);
       r.start = position_of(before);
@@ -44,7 +46,7 @@ struct owner_bits {
     }
 
     /// Makes the written entries valid and, as owner, tells the device. Waits only for CPUs between claim and mark.
-    void publish(const reservation& r, who& w) noexcept {
+    [[gnu::always_inline]] void publish(const reservation& r, who& w) noexcept {
       if (r.own_sync) {
         ring_.entry(r.end() - 1).put(sync_.sync_for(r.end() - 1));
         w.stats.add(stats::event::sync_sent);
@@ -53,7 +55,7 @@ struct owner_bits {
     }
 
     /// Waits until the list's CMD_SYNC is done. Precondition: r.waited.
-    status complete(const reservation& r, who& w) noexcept {
+    [[gnu::always_inline]] status complete(const reservation& r, who& w) noexcept {
       const sighting seen = sync_.wait(*this, r.end() - 1, w);
       if (seen.code == status::ok) {
         reclaim_.leave(*this, seen.cons);
@@ -88,7 +90,7 @@ struct owner_bits {
       ring_.take_turn(r.start);
       const uint64_t closed = word_.fetch_and(position_bits, at<site::gather_close>);
       const position end = position_of(closed);
-      ring_.wait_valid(r.start, end);
+      ring_.wait_valid(r.end(), end);  // its own are
       // For all syncs it gathered: a member that took the lock itself could keep out who frees its space (bug L13).
       const uint32_t syncs = base::gathered_of(closed) >> 16;
       if (syncs != 0) reclaim_.enter(syncs);

@@ -22,18 +22,19 @@ class sync_wait {
 
   [[nodiscard]] bool by_msi() const noexcept { return completion_.by_msi(); }
 
-  /// One look at the device: where it is, and its errors handled. CONS shows command-queue errors; GERROR is read for
-  /// those and, where `all_errors`, for the others too. Never waits.
+  /// One look at the device: where it is, and its errors handled. CONS shows command-queue errors; GERROR shows those
+  /// and others, and is read too. Never waits.
   template <class Allocation>
-  sighting look(Allocation& allocation, who& w, bool all_errors = true) noexcept {
+  sighting look(Allocation& allocation, who& w) noexcept {
+    return look_from(allocation, allocation.cons(at<site::cons_look>), true, w);
+  }
+
+  /// The same from a software CONS just read; unless `all_errors`, GERROR is read only when CONS shows an error.
+  template <class Allocation>
+  [[gnu::always_inline]] sighting look_from(Allocation& allocation, position base, bool all_errors, who& w) noexcept {
     uint32_t reg = 0;
-    sighting seen = ring_.look(allocation, completion_.by_msi(), w, reg);
-    if (seen.code == status::ok && (all_errors || cons_error(reg) != 0)) {
-      const auto make = [this](position p) { return sync_for(p); };
-      seen.code = errors_.handle(allocation, make, completion_.by_msi(), w);
-    } else if (seen.code != status::ok) {
-      errors_.fail();
-    }
+    sighting seen = ring_.look(allocation, base, completion_.by_msi(), w, reg);
+    if (seen.code != status::ok || all_errors || cons_error(reg) != 0) seen.code = settle(allocation, seen.code, w);
     return seen;
   }
 
@@ -44,36 +45,53 @@ class sync_wait {
 
   /// Is the CMD_SYNC at `p` done? `ok` and a position past `p`, or `would_block`, or what is wrong with the device.
   template <class Allocation>
-  sighting check(Allocation& allocation, position p, bool look_at_device, who& w, bool all_errors = true) noexcept {
+  [[gnu::always_inline]] sighting check(Allocation& allocation, position p, bool look_at_device, who& w,
+                                        bool all_errors = true) noexcept {
     const position known = allocation.cons(at<site::cons_done>);  // [C]
-    if (passed(known, p)) return {status::ok, known};
+    if (passed(known, p)) return {status::ok, false, false, known};
     if (completion_.by_msi() && msi_done(p)) {
-      if (ring_.was_told(p)) return {status::ok, p + 1};
+      if (ring_.was_told(p)) return {status::ok, false, false, p + 1};
       errors_.fail();  // done before it was told
-      return {status::device_fault, known};
+      return {status::device_fault, false, false, known};
     }
-    if (!look_at_device) return {status::would_block, known};
-    sighting seen = look(allocation, w, all_errors);
+    if (!look_at_device) return {status::would_block, false, false, known};
+    sighting seen = look_from(allocation, known, all_errors, w);
     if (seen.code == status::ok && !passed(seen.cons, p)) seen.code = status::would_block;
     return seen;
   }
 
   /// Waits for the CMD_SYNC at `p`. Ends by success, by the budget, or by a device that cannot go on.
   template <class Allocation>
-  sighting wait(Allocation& allocation, position p, who& w) noexcept {
-    typename Ring::wait_policy::template waiter<P> waiting;
-    const void* const line = completion_.by_msi() ? &ring_.entry(p).word0 : nullptr;
-    for (;;) {
-      const bool now_and_then = waiting.device_due();
-      const sighting seen = check(allocation, p, now_and_then || !completion_.by_msi(), w, now_and_then);
-      if (seen.code != status::would_block) return seen;
-      if (waiting.clock_due() && w.budget.expired()) return {status::timeout, seen.cons};
-      w.stats.add(stats::event::sync_wait);
-      waiting.idle_device(line);
-    }
+  [[gnu::always_inline]] sighting wait(Allocation& allocation, position p, who& w) noexcept {
+    const sighting seen = check(allocation, p, !completion_.by_msi(), w, false);
+    return seen.code != status::would_block ? seen : wait_on(allocation, p, w);
   }
 
  private:
+  template <class Allocation>
+  [[gnu::noinline]] sighting wait_on(Allocation& allocation, position p, who& w) noexcept {
+    typename Ring::wait_policy::template waiter<P> waiting;
+    const void* const line = completion_.by_msi() ? &ring_.entry(p).word0 : nullptr;
+    for (;;) {
+      w.stats.add(stats::event::sync_wait);
+      waiting.idle_device(line);
+      const bool now_and_then = waiting.device_due();
+      const sighting seen = check(allocation, p, now_and_then || !completion_.by_msi(), w, now_and_then);
+      if (seen.code != status::would_block) return seen;
+      if (waiting.clock_due() && w.budget.expired()) return {status::timeout, false, false, seen.cons};
+    }
+  }
+
+  /// What follows a look that found an error, or that was to look at GERROR too.
+  template <class Allocation>
+  [[gnu::noinline]] status settle(Allocation& allocation, status s, who& w) noexcept {
+    if (s == status::ok)
+      return errors_.handle(
+          allocation, [this](position p) { return sync_for(p); }, completion_.by_msi(), w);
+    errors_.fail();
+    return s;
+  }
+
   Ring& ring_;
   error_handler<Ring>& errors_;
   [[no_unique_address]] Completion completion_;

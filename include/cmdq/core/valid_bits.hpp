@@ -26,12 +26,11 @@ constexpr uint32_t valid_words(geometry g) noexcept {
 constexpr valid_span first_span(geometry g, position from, position to) noexcept {
   const uint32_t slot = g.slot(from);
   const uint32_t bit = slot % valid_bits_per_word;
-  uint32_t n = to - from;
-  const uint32_t room_in_word = valid_bits_per_word - bit;
-  const uint32_t room_in_lap = g.entries() - slot;
-  n = n < room_in_word ? n : room_in_word;
-  n = n < room_in_lap ? n : room_in_lap;
-  const uint32_t ones = n == valid_bits_per_word ? ~0U : (1U << n) - 1U;
+  // A ring of fewer than 32 entries has one short word; in a longer one a lap ends where a word does.
+  const uint32_t word_bits = g.entries() < valid_bits_per_word ? g.entries() : valid_bits_per_word;
+  const uint32_t room = word_bits - bit;
+  const uint32_t n = to - from < room ? to - from : room;
+  const uint32_t ones = ~0U >> (valid_bits_per_word - n);
   const uint32_t mask = ones << bit;
   return {slot / valid_bits_per_word, mask, g.wrap(from) != 0 ? 0U : mask, n};
 }

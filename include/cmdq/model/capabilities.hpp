@@ -20,7 +20,7 @@ struct capabilities {
   bool asid16 = true;     ///< IDR0.ASID16
   bool vmid16 = true;     ///< IDR0.VMID16
   uint32_t iidr = 0x43b;  ///< implementer 11:0 (0x43b: Arm), revision 15:12, variant 19:16, product 31:20
-  smmuv3::quirks part;    ///< where it differs from the architecture
+  smmuv3::quirks part{};  ///< where it differs from the architecture
 };
 
 /// IDR0: stage 1 and 2, AArch64 tables, little-endian, two-level stream table, and what `c` says.

@@ -128,7 +128,7 @@ class consumer {
       base_ = registers.base_address();
       next_ = origin + shape_.ahead(origin, cons_position(registers.cons.load(at<site::device_cons_read>)));
       published_ = next_;
-      last_prod_ = next_;
+      last_prod_ = shape_.to_register(next_);
       error_code_ = 0;
     }
     acknowledged_ = cr0;
@@ -142,9 +142,10 @@ class consumer {
   }
 
   void watch(uint32_t prod) noexcept {
+    if (prod == last_prod_) return;
     const uint32_t ahead_now = shape_.ahead(next_, prod);
     if (ahead_now < shape_.ahead(next_, last_prod_) || ahead_now > shape_.entries()) ++odd.prod_moved_wrongly;
-    if (prod != last_prod_ && registers.caps.part.sync_every_batch) {
+    if (registers.caps.part.sync_every_batch) {
       const Entry* last = memory.find(base_ + ring_window<Entry>::entry_bytes * shape_.slot(prod - 1));
       if (last != nullptr && opcode_of(memory.fetch(*last).word[0]) != opcode_sync) ++odd.unsynced_batches;
     }

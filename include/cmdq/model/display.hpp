@@ -43,7 +43,7 @@ constexpr table_warning check(const signal_tables& t) noexcept {
 /// (1-2 ms; the middle is used here); the others are given the same.
 struct display_soc {
   const char* name = "";
-  signal_tables tables;
+  signal_tables tables{};
   uint64_t max_delay_ns = 1'500'000;
 };
 

@@ -109,7 +109,7 @@ class command_queue {
     who w{time_budget<P>(0), unused};
     uint32_t reg = 0;
     const position told = ring_.told();
-    const sighting seen = ring_.look(allocation_, sync_.by_msi(), w, reg);
+    const sighting seen = ring_.look(allocation_, allocation_.cons(at<site::cons_look>), sync_.by_msi(), w, reg);
     if (seen.code != status::ok) return seen.code;
     if (seen.cons != told || allocation_.claimed() != told || ring_.told() != told) return status::stalled;
     allocation_.advance(told);
@@ -133,16 +133,29 @@ class command_queue {
   }
 
   outcome insert(const command* list, uint32_t n, bool sync, producer& by, uint64_t ns) noexcept {
+    if (n != 1 || list == nullptr || ring_.opts().repeat_invalidations) return insert_pieces(list, n, sync, by, ns);
     outcome o;
-    if (list == nullptr && n != 0) return {status::invalid_argument};
+    const uint8_t op = opcode_of(list->word[0]);
+    if (op == opcode_sync) return give_up(o, status::invalid_argument);
+    sync = sync || op == opcode_atc_inv || ring_.opts().sync_every_batch;
+    who w{time_budget<P>(ns), by.stats_};
+    o.code = run(list, 1, sync, w, o);
+    if (sync && o.code == status::ok) o.done = 1;
+    return o;
+  }
+
+  [[gnu::noinline]] outcome insert_pieces(const command* list, uint32_t n, bool sync, producer& by,
+                                          uint64_t ns) noexcept {
+    outcome o;
+    if (list == nullptr && n != 0) return give_up(o, status::invalid_argument);
     who w{time_budget<P>(ns), by.stats_};
     while (n != 0 || (sync && o.lists == 0)) {
       const piece next = next_piece(ring_.opts(), list, n, sync);
       if (!next.valid) return give_up(o, status::invalid_argument);
-      const status s = run(list, next, w, o);
+      const status s = run(list, next.n, next.sync, w, o);
       if (s != status::ok) return give_up(o, s);
       if (next.repeat) {
-        const status again = run(list, next, w, o);
+        const status again = run(list, next.n, next.sync, w, o);
         if (again != status::ok) return give_up(o, again);
         o.inserted -= next.n;  // counted once
       }
@@ -159,21 +172,22 @@ class command_queue {
   }
 
   /// Inserts one list and, where it says so, waits for it.
-  status run(const command* list, const piece& next, who& w, outcome& o) noexcept {
+  [[gnu::always_inline]] status run(const command* list, uint32_t n, bool sync, who& w, outcome& o) noexcept {
     reservation r;
     const uint32_t entered = errors_.enter();
-    const status s = put(list, next.n, next.sync ? intent::waited : intent::unsynced, entered, w, r);
+    const status s = put(list, n, sync ? intent::waited : intent::unsynced, entered, w, r);
     if (s != status::ok) return s;
     if (o.lists == 0) o.first = r.start;
-    o.inserted += next.n;
+    o.inserted += n;
     ++o.lists;
     if (!r.waited) return status::ok;
     const status done = allocation_.complete(r, w);
-    return done == status::ok ? errors_.verdict(entered, r.start, r.end()) : not_done(done, entered, r);
+    return done == status::ok ? errors_.verdict(entered, r.start, r.end()) : not_done(done, entered, r.start, r.end());
   }
 
   /// Claim, write, publish. On any status but ok nothing is in the ring.
-  status put(const command* list, uint32_t n, intent what, uint32_t entered, who& w, reservation& r) noexcept {
+  [[gnu::always_inline]] status put(const command* list, uint32_t n, intent what, uint32_t entered, who& w,
+                                    reservation& r) noexcept {
     if (error_handler<ring_type>::refuses(entered)) return status::stalled;
     [[maybe_unused]] typename P::critical_section in_here;
     const status s = allocation_.reserve(n, what, w, r);
@@ -187,9 +201,9 @@ class command_queue {
   }
 
   /// A wait that ended without its list being done: the queue says so before the caller can come back with another.
-  status not_done(status s, uint32_t entered, const reservation& r) noexcept {
+  [[gnu::noinline]] status not_done(status s, uint32_t entered, position from, position to) noexcept {
     errors_.stall();
-    const status mine = errors_.verdict(entered, r.start, r.end());
+    const status mine = errors_.verdict(entered, from, to);
     return mine == status::ok ? s : mine;
   }
 

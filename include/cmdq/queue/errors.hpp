@@ -66,9 +66,10 @@ class error_handler {
   status handle(const Allocation& allocation, const MakeSync& make_sync, bool may_trail, who& w) noexcept {
     if (has_failed()) return status::device_fault;
     if (busy_.exchange(1, at<site::handler_lock>) != 0) return status::ok;
-    const status s = handle_locked(allocation, make_sync, may_trail, w);
-    busy_.store(0, at<site::handler_unlock>);
+    // Who failed says so before the next one is let in: an error that stays active is handled once.
+    const status s = has_failed() ? status::device_fault : handle_locked(allocation, make_sync, may_trail, w);
     if (s != status::ok) fail();
+    busy_.store(0, at<site::handler_unlock>);
     return s;
   }
 
@@ -99,7 +100,7 @@ class error_handler {
     uint32_t reg = 0;
     sighting at_error;
     do {
-      at_error = ring_.look(allocation, may_trail, w, reg);
+      at_error = ring_.look(allocation, allocation.cons(at<site::cons_look>), may_trail, w, reg);
       if (at_error.code != status::ok) return at_error.code;
     } while (at_error.moved);
     if (!at_error.exact) return status::device_fault;  // an error's position is never behind what is done

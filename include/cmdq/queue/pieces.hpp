@@ -21,25 +21,20 @@ struct piece {
 constexpr piece next_piece(const options& o, const command* list, uint32_t n, bool sync) noexcept {
   if (n == 0) return {0, sync, false, true};
   const command_class first = class_of(list[0].word[0]);
-  if (first == command_class::sync) return {0, false, false, false};
+  const bool atc = first == command_class::atc;
   const uint32_t limit = o.sync_every_batch ? o.batch_limit - 1 : o.batch_limit;
   uint32_t take = 1;
-  bool cut_by_class = false;
-  bool has_atc = first == command_class::atc;
-  while (take < n && take < limit) {
+  bool other_class = false;
+  while (take < n && take < limit && !other_class) {
     const command_class next = class_of(list[take].word[0]);
     if (next == command_class::sync) break;  // refused when it comes to the front
-    if (next != first && (o.sync_every_batch || next == command_class::atc || first == command_class::atc)) {
-      cut_by_class = true;
-      break;
-    }
-    has_atc = has_atc || next == command_class::atc;
-    ++take;
+    other_class = next != first && (o.sync_every_batch || atc || next == command_class::atc);
+    if (!other_class) ++take;
   }
-  const bool last = take == n;
   const bool repeat = o.repeat_invalidations && (first == command_class::tlb || first == command_class::configuration);
   // ATC errors are reported at a CMD_SYNC only: such a list always has its own.
-  return {take, (last && sync) || cut_by_class || has_atc || o.sync_every_batch || repeat, repeat, true};
+  const bool own = other_class || atc || o.sync_every_batch || repeat;
+  return {take, own || (sync && take == n), repeat, first != command_class::sync};
 }
 
 }  // namespace cmdq

@@ -19,9 +19,9 @@ struct caller {
 /// What a look at the device showed: a position that it has passed for certain, or why there is none.
 struct sighting {
   status code = status::ok;
-  position cons = 0;
-  bool exact = false;  ///< the register itself
+  bool exact = false;  ///< `cons` is the register itself
   bool moved = false;  ///< somebody else saw more meanwhile: `cons` is theirs
+  position cons = 0;
 };
 
 template <class Device, class Config>
@@ -63,10 +63,10 @@ class ring {
   /// [E] Marks [from, to) valid: whoever sees the mark sees the entries. Wait-free. Cost: one read-modify-write per
   /// word.
   void mark_valid(position from, position to) noexcept {
-    while (from != to) {
-      const valid_span s = first_span(geo_, from, to);
+    for (position p = from; p != to;) {
+      const valid_span s = first_span(geo_, p, to);
       plan_.memory.valid[s.word].fetch_xor(s.mask, at<site::valid_mark>);
-      from += s.entries;
+      p += s.entries;
     }
     valid_.wake();
   }
@@ -101,23 +101,23 @@ class ring {
   /// True once PROD may have been moved past `p`: a completion seen before that is a lie.
   [[nodiscard]] bool was_told(position p) const noexcept { return passed(limit_.load(at<site::limit_load>), p); }
 
-  /// Reads CMDQ_CONS and turns it into a free-running position. Software CONS is read before the register and again
-  /// after it: if it stood still, the register lies in [CONS, CONS + N], or the device is lying. `may_trail`: MSI words
-  /// may run ahead of the register. Wait-free. Cost: one device read, three loads.
+  /// Reads CMDQ_CONS and turns it into a free-running position. `base` is software CONS, read before the register;
+  /// it is read again after it: if it stood still, the register lies in [CONS, CONS + N], or the device is lying.
+  /// `may_trail`: MSI words may run ahead of the register. Wait-free. Cost: one device read, two loads.
   template <class Allocation>
-  sighting look(const Allocation& allocation, bool may_trail, who& w, uint32_t& reg) noexcept {
-    const position base = allocation.cons(at<site::cons_look>);
+  [[gnu::always_inline]] sighting look(const Allocation& allocation, position base, bool may_trail, who& w,
+                                       uint32_t& reg) noexcept {
     reg = device_.read_cons();
     w.stats.add(stats::event::cons_read);
-    if (reg == device_gone) return {status::device_fault, base};
+    if (reg == device_gone) return {status::device_fault, false, false, base};
     const position limit = limit_.load(at<site::limit_load>);
-    const position again = allocation.cons(at<site::cons_look>);
-    if (again != base) return {status::ok, again, false, true};
-    if (cons_position(reg) >= 2 * geo_.entries()) return {status::device_fault, base};
+    if (!allocation.cons_is(base, at<site::cons_look>))
+      return {status::ok, false, true, allocation.cons(at<site::cons_look>)};
+    if (cons_position(reg) >= 2 * geo_.entries()) return {status::device_fault, false, false, base};
     const uint32_t ahead = geo_.ahead(base, cons_position(reg));
-    if (ahead > geo_.entries()) return {may_trail ? status::ok : status::device_fault, base};
-    if (!reached(limit, base + ahead)) return {status::device_fault, base};
-    return {status::ok, base + ahead, true};
+    if (ahead > geo_.entries()) return {may_trail ? status::ok : status::device_fault, false, false, base};
+    if (!reached(limit, base + ahead)) return {status::device_fault, false, false, base};
+    return {status::ok, true, false, base + ahead};
   }
 
  private:

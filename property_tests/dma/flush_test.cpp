@@ -16,7 +16,8 @@ constexpr uint64_t ms = 1'000'000;
 
 /// A flush queue whose flushes are counted and may be made to fail or to run something in their middle.
 struct bench_queue {
-  explicit bench_queue(const flush_options& options) : mem(1 << 21) {
+  explicit bench_queue(const flush_options& options)
+      : mem(4096 + std::size_t{options.shared ? 1 : options.cpus} * (options.entries * std::size_t{32} + 256)) {
     P::reset();
     auto arena = mem.arena();
     CMDQ_CHECK_EQ(queue.init(arena, options), status::ok);

@@ -42,14 +42,14 @@ class queue_invalidator {
     for (uint32_t i = 0; i < cpus_; ++i) slots_[i].producer = {};
   }
 
-  /// Attaches `cpus` producers. Errors: no_space (arena), too_many_producers.
+  /// Attaches `cpus` producers; once. Errors: out_of_range (cpus = 0), no_space (arena), too_many_producers.
   status init(arena& memory, Queue& queue, uint32_t cpus, const address_space& space) noexcept {
+    if (cpus == 0) return status::out_of_range;
     slots_ = memory.take<slot>(cpus);
     if (slots_ == nullptr) return status::no_space;
     space_ = space;
-    cpus_ = cpus;
-    for (uint32_t i = 0; i < cpus; ++i) {
-      if (const status s = queue.attach(slots_[i].producer); s != status::ok) return s;
+    for (cpus_ = 0; cpus_ < cpus; ++cpus_) {
+      if (const status s = queue.attach(slots_[cpus_].producer); s != status::ok) return s;
     }
     return status::ok;
   }

@@ -89,7 +89,8 @@ void list(bool json) {
 void run(const encode_options& o) {
   if (o.list) return list(o.json);
   if (o.name.empty()) throw input_error("encode: a command's NAME is missing; `cmdq encode --list` names them all");
-  const bool all = upper(o.name) == "CFGI_ALL" && o.fields.empty();
+  const bool all = upper(o.name) == "CFGI_ALL";
+  if (all && !o.fields.empty()) throw input_error("CFGI_ALL has no fields: it is CFGI_STE_RANGE with range=31");
   const layout& l = layout_named(all ? "CFGI_STE_RANGE" : o.name);
   const auto c = smmuv3::encode(parse(l, all ? std::vector<std::string>{"range=31"} : o.fields));
   if (!c) throw input_error(fmt::format("{}: {}", l.name, explain(c.why())));

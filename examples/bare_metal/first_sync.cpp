@@ -63,5 +63,3 @@ int main() {
   board::print(ok ? "first_sync: ok\n" : "first_sync: failed\n");
   return ok ? 0 : 1;
 }
-
-void cpu_main(uint32_t) {}

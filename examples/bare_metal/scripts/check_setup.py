@@ -12,6 +12,7 @@ NAMES = {0x00: "IDR0", 0x04: "IDR1", 0x0C: "IDR3", 0x14: "IDR5", 0x18: "IIDR", 0
          0x28: "CR1", 0x2C: "CR2", 0x60: "GERROR", 0x64: "GERRORN", 0x80: "STRTAB_BASE", 0x88: "STRTAB_BASE_CFG",
          0x90: "CMDQ_BASE", 0x98: "CMDQ_PROD", 0x9C: "CMDQ_CONS"}
 ONLY_RECORDED = {
+    ("read", 0x20): "the driver warns when firmware left translation on; here it is switched off in any case",
     ("write", 0x80): "the driver also sets up translation: stream table",
     ("write", 0x88): "the driver also sets up translation: stream table",
 }
@@ -61,7 +62,7 @@ def bring_ups(items):
 
 
 def normal(items, dropped, seen):
-    """Without the explained accesses, repeated polls and what depends on where memory lies or who ran before."""
+    """Without the explained accesses, repeated polls and the ring's address."""
     out = []
     for kind, offset, value in items:
         if (kind, offset) in dropped:
@@ -69,8 +70,6 @@ def normal(items, dropped, seen):
             continue
         if offset == 0x90:
             value &= ~0x000FFFFFFFFFFFE0  # the ring's address
-        if (kind, offset) == ("read", 0x20):
-            value = 0  # what CR0 held before: whoever ran before left it
         if out and kind == "read" and out[-1][:2] == (kind, offset):
             out.pop()  # polling
         out.append((kind, offset, value))

@@ -5,6 +5,8 @@
 Exit status: the image's own (0 ok, 1 check failed), or that of the check given after `--`, 2 bad use, 77 skipped.
 """
 import argparse
+import os
+import re
 import subprocess
 import sys
 import time
@@ -22,12 +24,14 @@ def arguments():
     parser.add_argument("--trace", help="file for the trace")
     parser.add_argument("--event", action="append", default=[], help="trace event")
     parser.add_argument("--console", help="file for the console output; it is printed as well")
-    parser.add_argument("--expect-failure", action="store_true", help="succeed when the image or the check fails (1)")
+    parser.add_argument("--expect-failure", metavar="REGEX",
+                        help="succeed when the image or the check fails (1) and what they print matches")
     parser.add_argument("check", nargs="*", help="command that checks the trace, after --")
     return parser.parse_args()
 
 
 def run_image(options):
+    """Exit status and output."""
     command = [options.qemu, "-M", "virt,iommu=smmuv3,gic-version=3", "-cpu", "max", "-smp", str(options.cpus),
                "-m", "256", "-nic", "none", "-nographic", "-semihosting", "-accel", f"tcg,thread={options.thread}",
                "-kernel", options.image]
@@ -39,17 +43,23 @@ def run_image(options):
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               timeout=options.timeout, check=False)
+        status, text = done.returncode, done.stdout
+        end = f"exit status {status} after {time.monotonic() - begin:.1f} s"
     except subprocess.TimeoutExpired as late:
-        print((late.stdout or b"").decode("utf-8", "replace"), end="")
-        print(f"{options.image}: no end after {options.timeout} s with {options.cpus} CPUs")
-        return 1
-    text = done.stdout.decode("utf-8", "replace").replace("\r", "")
+        status, text = 1, late.stdout or b""
+        end = f"{options.image}: no end after {options.timeout} s with {options.cpus} CPUs"
+    text = text.decode("utf-8", "replace").replace("\r", "") + end + "\n"
     print(text, end="")
-    print(f"exit status {done.returncode} after {time.monotonic() - begin:.1f} s")
     if options.console:
         with open(options.console, "w", encoding="utf-8") as file:
             file.write(text)
-    return done.returncode
+    return status, text
+
+
+def run_check(command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    print(done.stdout, end="")
+    return done.returncode, done.stdout
 
 
 def main():
@@ -57,15 +67,18 @@ def main():
     if not options.qemu:
         print("SKIPPED: qemu-system-aarch64 is not installed")
         return SKIPPED
-    sys.stdout.reconfigure(line_buffering=True)
-    status = run_image(options)
-    # A failed image may still be looked at by the check, but it stays failed.
+    if not os.path.exists(options.image):
+        print(f"{options.image}: not built", file=sys.stderr)
+        return 2
+    status, text = run_image(options)
     if options.check and (status == 0 or options.expect_failure):
-        status = max(status, subprocess.run(options.check, check=False).returncode)
-    if options.expect_failure:
-        print("caught, as it should be" if status == 1 else f"status {status}, but a caught failure (1) was expected")
-        return 0 if status == 1 else 1
-    return status
+        check_status, check_text = run_check(options.check)
+        status, text = max(status, check_status), text + check_text
+    if not options.expect_failure:
+        return status
+    caught = status == 1 and re.search(options.expect_failure, text)
+    print("caught, as it should be" if caught else f"not caught: status {status}, wanted 1 and {options.expect_failure!r}")
+    return 0 if caught else 1
 
 
 sys.exit(main())

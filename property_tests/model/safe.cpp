@@ -127,9 +127,11 @@ CMDQ_TEST(socs_are_the_published_nine) {
 }
 
 CMDQ_TEST(nrt_signalling_is_forced_off) {
-  const display d = at_level({{0, 0, 0}, {0xffff, 0xffff, 0xffff}}, pipe_use::nrt, 0);
+  display d = at_level({{0, 0, 0}, {0xffff, 0xffff, 0xffff}}, pipe_use::nrt, 0);
   CMDQ_CHECK(d.safe());
   CMDQ_CHECK(!d.danger());
+  d.advance(1000, false);  // and nobody sees it starve
+  CMDQ_CHECK_EQ(d.underruns(), 0u);
 }
 
 CMDQ_TEST(display_counts_each_famine_once) {

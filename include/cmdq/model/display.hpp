@@ -94,7 +94,7 @@ class display {
     const uint64_t out = rates_.drain * ns;
     const uint64_t capacity = rates_.buffer_bytes * 1000;
     if (fill_ + in < out) {
-      if (!starving_) ++underruns_;
+      if (!starving_ && real_time()) ++underruns_;
       starving_ = true;
       fill_ = 0;
       return;
@@ -113,7 +113,8 @@ class display {
   /// Bits above the 16 levels do not count.
   [[nodiscard]] bool danger() const noexcept { return real_time() && ((tables_.danger[use_] >> level()) & 1U) != 0; }
   [[nodiscard]] display_status status() const noexcept { return {safe(), danger()}; }
-  /// How often the buffer ran empty while the panel wanted data; one long famine counts once.
+  /// How often the buffer ran empty while the panel wanted data; one long famine counts once. A pipe that is not real
+  /// time just waits.
   [[nodiscard]] uint32_t underruns() const noexcept { return underruns_; }
   [[nodiscard]] uint64_t fill_bytes() const noexcept { return fill_ / 1000; }
   /// For a test that plays a trace of fills.

@@ -9,6 +9,7 @@
 
 #include <cmdq/platform/aarch64.hpp>
 #include <cmdq/queue/command_queue.hpp>
+#include <cmdq/queue/fixed_memory.hpp>
 #include <cmdq/smmuv3/commands.hpp>
 #include <cmdq/smmuv3/device.hpp>
 #include <cmdq/stats/counters.hpp>
@@ -33,19 +34,10 @@ inline constexpr uint8_t unused_entry = 0xff;  ///< opcode of entries that nobod
 inline constexpr uint8_t provoked = 0x07;      ///< illegal, on purpose
 
 inline constexpr uint32_t largest_log2 = 19;
-inline constexpr uint32_t largest = 1U << largest_log2;
 
-/// Memory of the queue. One queue at a time uses it.
+/// Memory of the queue. One queue at a time uses it, and as much of it as its options say.
 template <class P>
-struct memory {
-  alignas(16 << largest_log2) cmdq::ring_entry<P> entries[largest];
-  typename P::template atomic<uint32_t> valid[largest / cmdq::valid_bits_per_word];
-  typename P::template atomic<uint32_t> marks[largest];
-  typename P::template atomic<uint32_t> range_ends[largest];
-  cmdq::producer_cell<P> cells[128];
-};
-template <class P>
-memory<P> ring_memory;
+cmdq::fixed_memory<P, largest_log2, board::max_cpus> storage;
 
 /// What one CPU did in one phase.
 struct alignas(64) record {

@@ -102,6 +102,7 @@ class trial {
 
   /// Nothing but concurrent CPUs.
   bool both(const char* scenario, phase p, body b) {
+    p.opts.deadline_ns = 30000000000;  // emulated CPUs may have to wait long for a real one
     const auto plan = begin(p);
     if (!plan) return refused(scenario, plan.why());
     const auto up = bring_up(p, address());
@@ -121,7 +122,7 @@ class trial {
   /// Fills a ring of 16 to the last entry while the device stands, lets time-outs happen, goes on.
   bool fill() {
     const uint32_t cpus = crew_ < 2 ? crew_ : 2;
-    phase p{.cpus = cpus, .opts = {.log2_size = 4, .batch_limit = 16 / cpus - 1, .deadline_ns = 200000000, .first = 9}};
+    phase p{.cpus = cpus, .opts = {.log2_size = 4, .batch_limit = 16 / cpus - 1, .deadline_ns = 300000000, .first = 9}};
     const auto plan = begin(p);
     if (!plan) return refused("fill", plan.why());
     const auto up = bring_up(p, address());
@@ -207,17 +208,17 @@ class trial {
 
   // ---- around a phase ----
 
-  static uint64_t address() { return reinterpret_cast<uint64_t>(mem().entries); }
-  static memory<platform>& mem() { return ring_memory<platform>; }
+  static uint64_t address() { return storage<platform>.memory().device_address; }
 
   auto begin(phase& p) {
     p.number = ++phases_;
     cmdq::platform::mmio64{board::smmu_base}.write32(mark_phase, p.number);
     p.opts.producers = p.cpus;
     p.opts = cmdq::smmuv3::fit(p.opts, device_.read_capabilities());
-    for (uint32_t i = 0; i < (1U << p.opts.log2_size); ++i) mem().entries[i].put({{unused_entry, ~uint64_t{0}}});
+    const auto memory = storage<platform>.memory();
+    for (uint32_t i = 0; i < (1U << p.opts.log2_size); ++i) memory.entries[i].put({{unused_entry, ~uint64_t{0}}});
     for (uint32_t i = 0; i < board::max_cpus; ++i) records[i] = {};
-    return cmdq::make_plan<Config>(p.opts, {mem().entries, address(), mem().valid, mem().marks, mem().range_ends, mem().cells});
+    return cmdq::make_plan<Config>(p.opts, memory);
   }
 
   auto bring_up(const phase& p, uint64_t base) {

@@ -22,5 +22,6 @@ struct check_error : std::runtime_error {
 
 void add_encode(CLI::App& app);
 void add_decode(CLI::App& app);
+void add_replay(CLI::App& app);
 
 }  // namespace cmdq::cli

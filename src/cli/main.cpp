@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
   app.failure_message(CLI::FailureMessage::help);
   add_encode(app);
   add_decode(app);
+  add_replay(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSL-1.0
+// One replay: a stream through a queue of one configuration into a modelled device.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "replay_check.hpp"
+
+namespace cmdq::cli {
+
+/// What a run is made of; the names are those of the options.
+struct setup {
+  std::string strategy = "combining";
+  std::string completion = "cons";
+  std::string reclaim = "counted";
+  std::string wait = "spin_then_yield";
+  std::string device = "inline";
+  std::uint32_t threads = 1;
+  std::uint32_t entries = 256;
+  std::uint32_t batch_limit = 0;  ///< 0: the longest list of the stream
+  std::uint64_t command_ns = 0;
+  std::uint64_t sync_ns = 0;
+  std::uint64_t deadline_ms = 10'000;
+};
+
+/// What a run did. Counts are those of the queue's own counters, over all threads.
+struct report {
+  std::string refused;     ///< not empty: the queue refused these options, nothing was run
+  bool too_small = false;  ///< refused because the ring cannot hold what the threads may have outstanding
+  std::string failed;      ///< not empty: the first check that failed
+  std::uint64_t lists = 0;
+  std::uint64_t commands = 0;  ///< of the stream, without CMD_SYNCs
+  std::uint64_t syncs = 0;     ///< CMD_SYNCs that the queue put into the ring
+  std::uint64_t prod_writes = 0;
+  std::uint64_t cons_reads = 0;
+  std::uint64_t retries = 0;
+  double seconds = 0;
+  [[nodiscard]] double lists_per_prod_write() const noexcept {
+    return prod_writes == 0 ? 0 : static_cast<double>(lists) / static_cast<double>(prod_writes);
+  }
+};
+
+/// Called now and then with the number of lists done.
+using progress = std::function<void(std::uint64_t)>;
+
+/// Runs and checks. Throws input_error for a name that it does not know.
+report run_replay(const stream& s, const setup& with, const progress& tell);
+
+/// The same with one strategy; each is compiled in a file of its own.
+report run_cmpxchg_loop(const stream& s, const setup& with, const progress& tell);
+report run_owner_bits(const stream& s, const setup& with, const progress& tell);
+report run_combining(const stream& s, const setup& with, const progress& tell);
+
+}  // namespace cmdq::cli

@@ -55,15 +55,16 @@ class sync_wait {
       return {status::device_fault, false, false, known};
     }
     if (!look_at_device) return {status::would_block, false, false, known};
-    sighting seen = look_from(allocation, known, all_errors, w);
-    if (seen.code == status::ok && !passed(seen.cons, p)) seen.code = status::would_block;
-    return seen;
+    const sighting seen = look_from(allocation, known, all_errors, w);
+    if (seen.code != status::ok || passed(seen.cons, p)) return seen;
+    return {status::would_block, false, false, seen.cons};
   }
 
   /// Waits for the CMD_SYNC at `p`. Ends by success, by the budget, or by a device that cannot go on.
   template <class Allocation>
   [[gnu::always_inline]] sighting wait(Allocation& allocation, position p, who& w) noexcept {
     const sighting seen = check(allocation, p, !completion_.by_msi(), w, false);
+    if (seen.code == status::ok) return seen;
     return seen.code != status::would_block ? seen : wait_on(allocation, p, w);
   }
 

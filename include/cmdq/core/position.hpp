@@ -26,17 +26,18 @@ constexpr bool reached(position cons, position p) noexcept { return distance(p, 
 /// Shape of a ring of 2^log2 entries.
 struct geometry {
   uint32_t log2 = min_log2_size;
-  uint32_t n = 1U << log2;
+  uint32_t index_mask = (1U << log2) - 1;
+  uint32_t register_mask = (2U << log2) - 1;
 
-  [[nodiscard]] constexpr uint32_t entries() const noexcept { return n; }
-  [[nodiscard]] constexpr uint32_t slot(position p) const noexcept { return p & (n - 1); }
+  [[nodiscard]] constexpr uint32_t entries() const noexcept { return index_mask + 1; }
+  [[nodiscard]] constexpr uint32_t slot(position p) const noexcept { return p & index_mask; }
   /// 0 on even laps, 1 on odd ones: the wrap bit, and the value that "not yet valid" has.
   [[nodiscard]] constexpr uint32_t wrap(position p) const noexcept { return (p >> log2) & 1U; }
   /// As CMDQ_PROD and CMDQ_CONS hold it: index and wrap bit.
-  [[nodiscard]] constexpr uint32_t to_register(position p) const noexcept { return p & (2 * n - 1); }
+  [[nodiscard]] constexpr uint32_t to_register(position p) const noexcept { return p & register_mask; }
   /// Distance 0..2N-1 from `base` forward to a register value.
   [[nodiscard]] constexpr uint32_t ahead(position base, uint32_t reg) const noexcept {
-    return (reg - base) & (2 * n - 1);
+    return (reg - base) & register_mask;
   }
   /// "Empty" and "full" of two register values (SMMUv3: index equal and wrap equal, or index equal and wrap different).
   [[nodiscard]] constexpr bool empty(uint32_t prod, uint32_t cons) const noexcept {

@@ -26,9 +26,8 @@ constexpr uint32_t valid_words(geometry g) noexcept {
 constexpr valid_span first_span(geometry g, position from, position to) noexcept {
   const uint32_t slot = g.slot(from);
   const uint32_t bit = slot % valid_bits_per_word;
-  // A ring of fewer than 32 entries has one short word; in a longer one a lap ends where a word does.
-  const uint32_t word_bits = g.entries() < valid_bits_per_word ? g.entries() : valid_bits_per_word;
-  const uint32_t room = word_bits - bit;
+  // A word ends where its 32 bits do, or where a ring of fewer than 32 entries does.
+  const uint32_t room = (valid_bits_per_word - 1 < g.index_mask ? valid_bits_per_word : g.index_mask + 1) - bit;
   const uint32_t n = to - from < room ? to - from : room;
   const uint32_t ones = ~0U >> (valid_bits_per_word - n);
   const uint32_t mask = ones << bit;

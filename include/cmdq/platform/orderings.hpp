@@ -41,11 +41,16 @@ enum class order : unsigned char { relaxed, acquire, release, acq_rel, seq_cst }
   X(health_stall, relaxed, "health_enter", "a flag; protects nothing", "-")                                           \
   X(mark_store, relaxed, "mark_load", "[X] carried by GERRORN's write", "-")                                          \
   X(mark_load, relaxed, "mark_store", "[X] carried by the completion", "-")                                           \
+  X(cell_list, relaxed, "cell_look", "[X] carried by [E] and the PROD write, as the list itself is", "-")             \
+  X(cell_look, relaxed, "cell_list", "[X] carried by the CONS read that showed the error", "-")                       \
+  X(cell_error, relaxed, "cell_verdict", "[X] carried by GERRORN's write", "-")                                       \
+  X(cell_verdict, relaxed, "cell_error", "[X] carried by the completion", "-")                                        \
   X(handler_lock, acquire, "handler_unlock", "one error handler at a time", "error handled twice")                    \
   X(handler_unlock, release, "handler_lock", "one error handler at a time", "error handled twice")
 
 #define CMDQ_SITES_ALLOCATION(X)                                                                                      \
-  X(attach, relaxed, "-", "counts producers; orders nothing", "-")                                                    \
+  X(attach, acquire, "detach", "a cell passes from one producer to the next", "two producers write one cell")                                                    \
+  X(detach, release, "attach", "a cell passes from one producer to the next", "two producers write one cell")        \
   X(claim_look, relaxed, "claim", "a guess that the compare-exchange or the space check confirms", "-")               \
   X(claim_packed, acquire, "cons_advance", "[S] slots are free when the word says so", "entry overwritten too early") \
   X(claim_add, relaxed, "gather_close", "positions only; space is checked by cons_space", "-")                        \

@@ -5,6 +5,7 @@
 #include <cmdq/queue/config.hpp>
 #include <cmdq/queue/pieces.hpp>
 #include <cmdq/queue/ticket.hpp>
+#include <cmdq/queue/writer.hpp>
 
 namespace cmdq {
 
@@ -24,11 +25,16 @@ class command_queue {
     constexpr producer() noexcept = default;
     producer(const producer&) = delete;
     producer& operator=(const producer&) = delete;
-    producer(producer&& other) noexcept : queue_(other.queue_), stats_(other.stats_) { other.queue_ = nullptr; }
+    producer(producer&& other) noexcept
+        : queue_(other.queue_), cell_(other.cell_), writing_(other.writing_), stats_(other.stats_) {
+      other.queue_ = nullptr;
+    }
     producer& operator=(producer&& other) noexcept {
       if (this != &other) {
         release();
         queue_ = other.queue_;
+        cell_ = other.cell_;
+        writing_ = other.writing_;
         stats_ = other.stats_;
         other.queue_ = nullptr;
       }
@@ -41,16 +47,20 @@ class command_queue {
     /// (illegal_command, fetch_abort, atc_timeout), timeout, stalled, device_fault or invalid_argument (`inserted`
     /// tells how far it came). n = 0: a lone CMD_SYNC. Waits at most options.deadline_ns in all. Progress: lock-free up
     /// to the claim (wait-free except cmpxchg_loop), then blocking on CPUs that are between claim and publication.
-    outcome issue(const command* list, uint32_t n) noexcept { return queue_->insert(list, n, true, *this); }
+    outcome issue(const command* list, uint32_t n) noexcept {
+      return insert_for(list, n, true, *this, queue_->opts().deadline_ns);
+    }
     /// The same with a time budget of its own, in nanoseconds.
     outcome issue_for(const command* list, uint32_t n, uint64_t ns) noexcept {
-      return queue_->insert(list, n, true, *this, ns);
+      return insert_for(list, n, true, *this, ns);
     }
 
     /// Inserts `n` commands and returns once they are in the ring: not done, but sure to be executed in order, and
     /// covered by this producer's next issue(). n = 0 does nothing. Lists with ATC_INV are waited for, since their
     /// errors are reported at a CMD_SYNC only. Errors and waits as issue(); waits for the device only for space.
-    outcome insert(const command* list, uint32_t n) noexcept { return queue_->insert(list, n, false, *this); }
+    outcome insert(const command* list, uint32_t n) noexcept {
+      return insert_for(list, n, false, *this, queue_->opts().deadline_ns);
+    }
 
     /// Inserts at most options.batch_limit commands with a CMD_SYNC and returns without waiting for it. Errors:
     /// out_of_range (too long), invalid_argument, stalled, timeout (no space), device_fault: nothing was inserted.
@@ -63,16 +73,27 @@ class command_queue {
     /// Waits for a ticket, at most `ns`. As poll(), with timeout in place of would_block.
     [[nodiscard]] status wait(const ticket& t, uint64_t ns) noexcept { return queue_->wait(t, ns, *this); }
 
+    /// Claims `n` entries to be filled in place, at most options.batch_limit; `sync`: with a CMD_SYNC that commit()
+    /// waits for. The writer's code(): ok, out_of_range, invalid_argument (n = 0, or a device that wants lists issued
+    /// twice or of one class), stalled, timeout, device_fault; nothing is claimed then. The budget runs from here to
+    /// the end.
+    [[nodiscard]] writer<command_queue> reserve(uint32_t n, bool sync) noexcept {
+      return queue_->reserve(n, sync, *this);
+    }
+
     [[nodiscard]] const stats_type& stats() const noexcept { return stats_; }
 
    private:
     friend class command_queue;
-    constexpr explicit producer(command_queue& q) noexcept : queue_(&q) {}
+    friend class writer<command_queue>;
+    producer(command_queue& q, producer_cell<P>& cell) noexcept : queue_(&q), cell_(&cell) {}
     void release() noexcept {
-      if (queue_ != nullptr) queue_->attached_.fetch_add(~0U, at<site::attach>);
+      if (queue_ != nullptr) cell_->taken.store(0, at<site::detach>);
       queue_ = nullptr;
     }
     command_queue* queue_ = nullptr;
+    producer_cell<P>* cell_ = nullptr;
+    bool writing_ = false;  ///< a writer is open: another claim before it is published would wait for itself
     [[no_unique_address]] stats_type stats_{};
   };
 
@@ -82,16 +103,16 @@ class command_queue {
   command_queue(const command_queue&) = delete;
   command_queue& operator=(const command_queue&) = delete;
 
-  /// A producer for the calling thread. Refused: too_many_producers (value: attached, limit: options.producers).
-  /// Wait-free. Cost: one read-modify-write.
+  /// A producer for the calling thread. Refused: too_many_producers, when options.producers are attached. Wait-free.
+  /// Cost: at most one read-modify-write per producer that is attached.
   [[nodiscard]] status attach(producer& out) noexcept {
-    const uint32_t before = attached_.fetch_add(1, at<site::attach>);
-    if (before >= ring_.opts().producers) {
-      attached_.fetch_add(~0U, at<site::attach>);
-      return status::too_many_producers;
+    for (uint32_t i = 0; i < ring_.opts().producers; ++i) {
+      producer_cell<P>& cell = ring_.cell(i);
+      if (cell.taken.exchange(1, at<site::attach>) != 0) continue;
+      out = producer(*this, cell);
+      return status::ok;
     }
-    out = producer(*this);
-    return status::ok;
+    return status::too_many_producers;
   }
 
   /// Looks at the device and handles one error, as an interrupt handler for GERROR would. Bounded; never waits.
@@ -124,38 +145,44 @@ class command_queue {
   [[nodiscard]] const options& opts() const noexcept { return ring_.opts(); }
 
  private:
+  friend class writer<command_queue>;
   using sync_type = sync_wait<ring_type, typename Config::completion>;
   using reclaim_type = typename Config::reclaim::template state<P, typename Config::wait>;
   using allocation_type = typename Config::allocation::template state<ring_type, sync_type, reclaim_type>;
 
-  outcome insert(const command* list, uint32_t n, bool sync, producer& by) noexcept {
-    return insert(list, n, sync, by, ring_.opts().deadline_ns);
+  /// Static, so that all arguments travel in registers.
+  static outcome insert_for(const command* list, uint32_t n, bool sync, producer& by, uint64_t ns) noexcept {
+    return by.queue_->insert_one(list, n, sync, by, ns);
   }
 
-  outcome insert(const command* list, uint32_t n, bool sync, producer& by, uint64_t ns) noexcept {
-    if (n != 1 || list == nullptr || ring_.opts().repeat_invalidations) return insert_pieces(list, n, sync, by, ns);
-    outcome o;
+  [[gnu::always_inline]] outcome insert_one(const command* list, uint32_t n, bool sync, producer& by,
+                                            uint64_t ns) noexcept {
+    if (n != 1 || list == nullptr || by.writing_ || ring_.opts().cuts_specially())
+      return insert_pieces(list, n, sync, by, ns);
     const uint8_t op = opcode_of(list->word[0]);
-    if (op == opcode_sync) return give_up(o, status::invalid_argument);
-    sync = sync || op == opcode_atc_inv || ring_.opts().sync_every_batch;
+    if (op == opcode_sync) return {status::invalid_argument};
+    sync = sync || op == opcode_atc_inv;
     who w{time_budget<P>(ns), by.stats_};
-    o.code = run(list, 1, sync, w, o);
-    if (sync && o.code == status::ok) o.done = 1;
-    return o;
+    reservation r;
+    const uint32_t entered = errors_.enter();
+    const status in = put(list, 1, sync ? intent::waited : intent::unsynced, entered, w, by, r);
+    if (in != status::ok) return {in};
+    const status end = await_own(r, entered, w, by);
+    return {end, 1, sync && end == status::ok ? 1U : 0U, 1, r.start};
   }
 
   [[gnu::noinline]] outcome insert_pieces(const command* list, uint32_t n, bool sync, producer& by,
                                           uint64_t ns) noexcept {
     outcome o;
-    if (list == nullptr && n != 0) return give_up(o, status::invalid_argument);
+    if ((list == nullptr && n != 0) || by.writing_) return give_up(o, status::invalid_argument);
     who w{time_budget<P>(ns), by.stats_};
     while (n != 0 || (sync && o.lists == 0)) {
       const piece next = next_piece(ring_.opts(), list, n, sync);
       if (!next.valid) return give_up(o, status::invalid_argument);
-      const status s = run(list, next.n, next.sync, w, o);
+      const status s = run(list, next.n, next.sync, w, by, o);
       if (s != status::ok) return give_up(o, s);
       if (next.repeat) {
-        const status again = run(list, next.n, next.sync, w, o);
+        const status again = run(list, next.n, next.sync, w, by, o);
         if (again != status::ok) return give_up(o, again);
         o.inserted -= next.n;  // counted once
       }
@@ -172,45 +199,80 @@ class command_queue {
   }
 
   /// Inserts one list and, where it says so, waits for it.
-  [[gnu::always_inline]] status run(const command* list, uint32_t n, bool sync, who& w, outcome& o) noexcept {
+  status run(const command* list, uint32_t n, bool sync, who& w, producer& by, outcome& o) noexcept {
     reservation r;
     const uint32_t entered = errors_.enter();
-    const status s = put(list, n, sync ? intent::waited : intent::unsynced, entered, w, r);
+    const status s = put(list, n, sync ? intent::waited : intent::unsynced, entered, w, by, r);
     if (s != status::ok) return s;
     if (o.lists == 0) o.first = r.start;
     o.inserted += n;
     ++o.lists;
+    return await_own(r, entered, w, by);
+  }
+
+  /// Waits for a list that was claimed as waited for, and says what became of it.
+  [[gnu::always_inline]] status await_own(const reservation& r, uint32_t entered, who& w, const producer& by) noexcept {
     if (!r.waited) return status::ok;
     const status done = allocation_.complete(r, w);
-    return done == status::ok ? errors_.verdict(entered, r.start, r.end()) : not_done(done, entered, r.start, r.end());
+    return done == status::ok ? errors_.verdict(entered, *by.cell_, r.start, r.end())
+                              : not_done(done, entered, *by.cell_, r.start, r.end());
   }
 
   /// Claim, write, publish. On any status but ok nothing is in the ring.
   [[gnu::always_inline]] status put(const command* list, uint32_t n, intent what, uint32_t entered, who& w,
-                                    reservation& r) noexcept {
-    if (error_handler<ring_type>::refuses(entered)) return status::stalled;
+                                    producer& by, reservation& r) noexcept {
     [[maybe_unused]] typename P::critical_section in_here;
-    const status s = allocation_.reserve(n, what, w, r);
-    if (s != status::ok) {
-      errors_.stall();
-      return s;
-    }
+    const status s = claim(n, what, entered, w, by, r);
+    if (s != status::ok) return s;
     for (uint32_t i = 0; i < n; ++i) ring_.entry(r.start + i).put(list[i]);
     allocation_.publish(r, w);
     return status::ok;
   }
 
+  [[gnu::always_inline]] status claim(uint32_t n, intent what, uint32_t entered, who& w, producer& by,
+                                      reservation& r) noexcept {
+    if (error_handler<ring_type>::refuses(entered)) return status::stalled;
+    const status s = allocation_.reserve(n, what, w, r);
+    if (s != status::ok) {
+      errors_.stall();
+    } else if (r.waited) {
+      by.cell_->wait_for(r.start, r.end());  // [X] before the list is valid
+    }
+    return s;
+  }
+
   /// A wait that ended without its list being done: the queue says so before the caller can come back with another.
-  [[gnu::noinline]] status not_done(status s, uint32_t entered, position from, position to) noexcept {
+  [[gnu::noinline]] status not_done(status s, uint32_t entered, const producer_cell<P>& cell, position from,
+                                    position to) noexcept {
     errors_.stall();
-    const status mine = errors_.verdict(entered, from, to);
+    const status mine = errors_.verdict(entered, cell, from, to);
     return mine == status::ok ? s : mine;
+  }
+
+  writer<command_queue> reserve(uint32_t n, bool sync, producer& by) noexcept {
+    const options& o = ring_.opts();
+    who w{time_budget<P>(o.deadline_ns), by.stats_};
+    reservation r;
+    const uint32_t entered = errors_.enter();
+    status s = status::ok;
+    if (n > o.batch_limit) s = status::out_of_range;
+    if (n == 0 || by.writing_ || o.repeat_invalidations || o.sync_every_batch) s = status::invalid_argument;
+    if (s == status::ok) s = claim(n, sync ? intent::waited : intent::unsynced, entered, w, by, r);
+    by.writing_ = by.writing_ || s == status::ok;
+    return writer<command_queue>(*this, by, s, n, entered, r, w.budget);
+  }
+
+  /// Publishes what a writer filled, and waits where it was reserved so.
+  status finish(reservation& r, uint32_t entered, who& w, const producer& by) noexcept {
+    allocation_.publish(r, w);
+    return await_own(r, entered, w, by);
   }
 
   result<ticket> submit(const command* list, uint32_t n, producer& by) noexcept {
     const options& o = ring_.opts();
     if (n > o.batch_limit) return refusal{status::out_of_range, "commands", n, o.batch_limit};
     if (list == nullptr && n != 0) return refusal{status::invalid_argument, "list", 0, 0};
+    if (by.writing_) return refusal{status::invalid_argument, "producer with an open writer", 1, 0};
     if (n != 0) {
       const piece whole = next_piece(o, list, n, true);
       if (!whole.valid || whole.repeat || whole.n != n) return refusal{status::invalid_argument, "list", whole.n, n};
@@ -218,7 +280,7 @@ class command_queue {
     who w{time_budget<P>(o.deadline_ns), by.stats_};
     reservation r;
     const uint32_t entered = errors_.enter();
-    const status s = put(list, n, intent::ticket, entered, w, r);
+    const status s = put(list, n, intent::ticket, entered, w, by, r);
     if (s != status::ok) return refusal{s, "submit", n, o.batch_limit};
     // A ring too small for lists that nobody waits for: this one is waited for now. poll() finds it done, or says what
     // is wrong, as for any other.
@@ -238,7 +300,7 @@ class command_queue {
 
   status answer(const ticket& t, status s) noexcept {
     if (s == status::would_block || s == status::timeout) return s;
-    const status mine = errors_.verdict(t.entered, t.start, t.end);
+    const status mine = errors_.verdict_by_marks(t.entered, t.start, t.end);
     if (mine != status::ok || s != status::ok) return mine != status::ok ? mine : s;
     // A mark of a lap later may have replaced ours, if there was any.
     const bool lapped =
@@ -250,7 +312,6 @@ class command_queue {
   error_handler<ring_type> errors_;
   sync_type sync_;
   allocation_type allocation_;
-  alignas(64) typename P::template atomic<uint32_t> attached_;
 };
 
 }  // namespace cmdq

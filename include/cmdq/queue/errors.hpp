@@ -42,19 +42,23 @@ class error_handler {
   }
 
   [[nodiscard]] bool any_since(uint32_t entered) const noexcept {
-    return word_.load(at<site::health_check>) / health::one_error != entered / health::one_error;
+    return (word_.load(at<site::health_check>) ^ entered) >= health::one_error;
   }
 
-  /// What went wrong with [from, to), for a caller that entered at `entered` and whose list is done. Cost: one load
-  /// when there was no error since, else one more per entry.
-  [[nodiscard]] status verdict(uint32_t entered, position from, position to) const noexcept {
+  /// What went wrong with the list [from, to) that `cell` waited for, now that it is done. Exact, however late the
+  /// caller looks. Cost: one load when there was no error since `entered`, else two.
+  [[nodiscard]] status verdict(uint32_t entered, const producer_cell<P>& cell, position from,
+                               position to) const noexcept {
+    if (!any_since(entered)) return status::ok;
+    return status_of(error_within(cell.error.load(at<site::cell_verdict>), from, to));
+  }
+
+  /// The same for a ticket, by the marks in the ring: a mark may be replaced a lap later. Cost: one load per entry.
+  [[nodiscard]] status verdict_by_marks(uint32_t entered, position from, position to) const noexcept {
     if (!any_since(entered)) return status::ok;
     for (position p = from; p != to; ++p) {
-      const uint32_t mark = ring_.mark(p).load(at<site::mark_load>);
-      if (mark >> 2 != (p & 0x3fffffffU)) continue;
-      if ((mark & 3U) == static_cast<uint32_t>(cerror::ill)) return status::illegal_command;
-      if ((mark & 3U) == static_cast<uint32_t>(cerror::abt)) return status::fetch_abort;
-      if ((mark & 3U) == static_cast<uint32_t>(cerror::atc_inv)) return status::atc_timeout;
+      const uint32_t code = error_within(ring_.mark(p).load(at<site::mark_load>), p, p + 1);
+      if (code != 0) return status_of(code);
     }
     return status::ok;
   }
@@ -132,9 +136,33 @@ class error_handler {
     return before < ring_.opts().fetch_retries;
   }
 
+  static constexpr status status_of(uint32_t code) noexcept {
+    switch (static_cast<cerror>(code)) {
+      case cerror::ill:
+        return status::illegal_command;
+      case cerror::abt:
+        return status::fetch_abort;
+      case cerror::atc_inv:
+        return status::atc_timeout;
+      default:
+        return status::ok;
+    }
+  }
+
+  /// [X] Before GERRORN lets the device go on: a mark for tickets, and a word to the producer that waits for `p`.
   void note(position p, cerror code) noexcept {
-    ring_.mark(p).store((p << 2) | static_cast<uint32_t>(code), at<site::mark_store>);
-    word_.fetch_add(health::one_error, at<site::health_error>);  // [X] before GERRORN lets the device go on
+    const uint32_t packed = pack_error(p, static_cast<uint32_t>(code));
+    ring_.mark(p).store(packed, at<site::mark_store>);
+    for (uint32_t i = 0; i < ring_.opts().producers; ++i) {
+      auto& cell = ring_.cell(i);
+      const uint64_t list = cell.list.load(at<site::cell_look>);
+      const auto from = static_cast<position>(list >> 32);
+      const auto to = static_cast<position>(list);
+      if (to - (p + 1) >= to - from) continue;
+      if (error_within(cell.error.load(at<site::cell_verdict>), from, to) == 0)  // the first one is told
+        cell.error.store(packed, at<site::cell_error>);
+    }
+    word_.fetch_add(health::one_error, at<site::health_error>);
   }
 
   /// The CMD_SYNC itself, and each ATC_INV that it answers for.

@@ -5,6 +5,7 @@
 #include <cmdq/core/status.hpp>
 #include <cmdq/core/valid_bits.hpp>
 #include <cmdq/platform/ring_entry.hpp>
+#include <cmdq/queue/producer_cell.hpp>
 #include <cmdq/wait/budget.hpp>
 
 namespace cmdq {
@@ -23,6 +24,9 @@ struct options {
   position first = 0;                       ///< PROD and CONS of the device at the start, free-running
   bool sync_every_batch = false;            ///< quirk: each list ends in a CMD_SYNC and holds one class of command
   bool repeat_invalidations = false;        ///< quirk: TLBI / CFGI lists are issued twice, the second after the first
+
+  /// Do the quirks ask for more than a cut at the batch limit?
+  [[nodiscard]] constexpr bool cuts_specially() const noexcept { return sync_every_batch | repeat_invalidations; }
 };
 
 /// Memory of a queue. All of it is the user's and must outlive the queue; the queue initialises what it needs.
@@ -33,6 +37,7 @@ struct ring_memory {
   typename P::template atomic<uint32_t>* valid = nullptr;       ///< valid_words(geometry)
   typename P::template atomic<uint32_t>* marks = nullptr;       ///< one per entry: which command failed
   typename P::template atomic<uint32_t>* range_ends = nullptr;  ///< one per entry; only allocation::combining reads it
+  producer_cell<P>* cells = nullptr;                            ///< options.producers
 };
 
 /// Entries that one list may take at most, with its CMD_SYNC.
@@ -73,6 +78,7 @@ constexpr result<plan<typename Config::platform>> make_plan(const options& o,
   if (m.entries == nullptr) return refusal{status::invalid_argument, "entries", 0, 0};
   if (m.valid == nullptr) return refusal{status::invalid_argument, "valid", 0, 0};
   if (m.marks == nullptr) return refusal{status::invalid_argument, "marks", 0, 0};
+  if (m.cells == nullptr) return refusal{status::invalid_argument, "cells", 0, 0};
   if (Config::allocation::needs_range_ends && m.range_ends == nullptr)
     return refusal{status::invalid_argument, "range_ends", 0, 0};
   const uint64_t bytes = entries * sizeof(command);

@@ -46,6 +46,11 @@ class ring {
       at_first_lap += s.entries;
     }
     for (uint32_t i = 0; i < geo_.entries(); ++i) plan_.memory.marks[i].store(0, at<site::setup>);
+    for (uint32_t i = 0; i < p.opts.producers; ++i) {
+      cell(i).wait_for(first, first);
+      cell(i).error.store(0, at<site::setup>);
+      cell(i).taken.store(0, at<site::setup>);
+    }
   }
 
   [[nodiscard]] geometry shape() const noexcept { return geo_; }
@@ -57,6 +62,7 @@ class ring {
   }
   [[nodiscard]] atomic<uint32_t>& mark(position p) noexcept { return plan_.memory.marks[geo_.slot(p)]; }
   [[nodiscard]] atomic<uint32_t>& range_end(position p) noexcept { return plan_.memory.range_ends[geo_.slot(p)]; }
+  [[nodiscard]] producer_cell<P>& cell(uint32_t i) noexcept { return plan_.memory.cells[i]; }
   /// Where who waits for `p` to be done sleeps; one of several, so that one completion does not wake everybody.
   [[nodiscard]] channel& done_channel(position p) noexcept { return done_[(p >> 2) % done_channels]; }
 
@@ -113,7 +119,7 @@ class ring {
     const position limit = limit_.load(at<site::limit_load>);
     if (!allocation.cons_is(base, at<site::cons_look>))
       return {status::ok, false, true, allocation.cons(at<site::cons_look>)};
-    if (cons_position(reg) >= 2 * geo_.entries()) return {status::device_fault, false, false, base};
+    if (cons_position(reg) > geo_.register_mask) return {status::device_fault, false, false, base};
     const uint32_t ahead = geo_.ahead(base, cons_position(reg));
     if (ahead > geo_.entries()) return {may_trail ? status::ok : status::device_fault, false, false, base};
     if (!reached(limit, base + ahead)) return {status::device_fault, false, false, base};

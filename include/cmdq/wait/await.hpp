@@ -6,12 +6,11 @@
 
 namespace cmdq {
 
-/// Polls `word` until `wanted(value)` holds; false when the budget ends first. Progress: ends when the awaited store
-/// comes or the budget is used up. Cost: one load per poll; the clock is read only every few polls.
+namespace detail {
+/// What follows a first fruitless poll.
 template <class P, class Wait, class Cell, site S, class Wanted>
-bool await(typename Wait::template channel<P>& where, const Cell& word, at_site<S> s, const Wanted& wanted,
-           time_budget<P>& budget) {
-  if (wanted(word.load(s))) return true;
+[[gnu::noinline]] bool await_on(typename Wait::template channel<P>& where, const Cell& word, at_site<S> s,
+                                const Wanted& wanted, time_budget<P>& budget) {
   typename Wait::template waiter<P> waiting;
   const auto blocked = [&] { return !wanted(word.load(s)); };
   for (;;) {
@@ -20,12 +19,23 @@ bool await(typename Wait::template channel<P>& where, const Cell& word, at_site<
     if (waiting.clock_due() && budget.expired()) return false;
   }
 }
+}  // namespace detail
+
+/// Polls `word` until `wanted(value)` holds; false when the budget ends first. Progress: ends when the awaited store
+/// comes or the budget is used up. Cost: one load per poll; the clock is read only every few polls.
+template <class P, class Wait, class Cell, site S, class Wanted>
+[[gnu::always_inline]] inline bool await(typename Wait::template channel<P>& where, const Cell& word, at_site<S> s,
+                                         const Wanted& wanted, time_budget<P>& budget) {
+  return wanted(word.load(s)) || detail::await_on<P, Wait>(where, word, s, wanted, budget);
+}
 
 /// The same without a deadline: only for waits on CPUs that are between claim and publication and wait for no device.
 template <class P, class Wait, class Cell, site S, class Wanted>
-void await_always(typename Wait::template channel<P>& where, const Cell& word, at_site<S> s, const Wanted& wanted) {
+[[gnu::always_inline]] inline void await_always(typename Wait::template channel<P>& where, const Cell& word,
+                                                at_site<S> s, const Wanted& wanted) {
+  if (wanted(word.load(s))) return;
   time_budget<P> forever(no_deadline);
-  static_cast<void>(await<P, Wait>(where, word, s, wanted, forever));
+  static_cast<void>(detail::await_on<P, Wait>(where, word, s, wanted, forever));
 }
 
 }  // namespace cmdq

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <cmdq/allocation/reservation.hpp>
+#include <cmdq/core/command.hpp>
+#include <cmdq/core/status.hpp>
+#include <cmdq/wait/budget.hpp>
+
+namespace cmdq {
+
+/// Claimed entries that the caller fills in place, without a list of its own to copy from. From producer::reserve().
+/// Others that come later wait for it to be published, so fill it at once: commit() publishes, and so does the end of
+/// its life. Entries not filled become CMD_SYNCs that signal nothing.
+template <class Queue>
+class writer {
+ public:
+  using who = typename Queue::who;
+
+  writer(const writer&) = delete;
+  writer& operator=(const writer&) = delete;
+  writer(writer&& other) noexcept
+      : queue_(other.queue_),
+        by_(other.by_),
+        budget_(other.budget_),
+        claim_(other.claim_),
+        commands_(other.commands_),
+        filled_(other.filled_),
+        entered_(other.entered_),
+        code_(other.code_) {
+    other.queue_ = nullptr;
+  }
+  writer& operator=(writer&&) = delete;
+  ~writer() {
+    if (queue_ != nullptr) static_cast<void>(commit());
+  }
+
+  /// Why there is nothing to fill; ok otherwise.
+  [[nodiscard]] status code() const noexcept { return code_; }
+  [[nodiscard]] explicit operator bool() const noexcept { return queue_ != nullptr; }
+  [[nodiscard]] uint32_t room() const noexcept { return commands_ - filled_; }
+
+  /// The next command, written to its entry. Errors, with nothing written: out_of_range (no room), invalid_argument
+  /// (a CMD_SYNC, an ATC_INV in a list that is not waited for). Wait-free. Cost: two stores.
+  status push(const command& c) noexcept {
+    if (queue_ == nullptr || room() == 0) return status::out_of_range;
+    const uint8_t op = opcode_of(c.word[0]);
+    if (op == opcode_sync || (op == opcode_atc_inv && !claim_.waited)) return status::invalid_argument;
+    queue_->ring_.entry(claim_.start + filled_++).put(c);
+    return status::ok;
+  }
+
+  /// Publishes; waits for the list if it was reserved so. As producer::issue() or insert(). Once only.
+  status commit() noexcept {
+    if (queue_ == nullptr) return code_ == status::ok ? status::invalid_argument : code_;
+    while (filled_ < commands_) queue_->ring_.entry(claim_.start + filled_++).put(make_sync(sync_signal::none));
+    who w{budget_, by_->stats_};
+    by_->writing_ = false;
+    Queue& queue = *queue_;
+    queue_ = nullptr;
+    return queue.finish(claim_, entered_, w, *by_);
+  }
+
+ private:
+  friend Queue;
+  using budget = time_budget<typename Queue::P>;
+
+  writer(Queue& q, typename Queue::producer& by, status s, uint32_t n, uint32_t entered, const reservation& r,
+         const budget& b) noexcept
+      : queue_(s == status::ok ? &q : nullptr),
+        by_(&by),
+        budget_(b),
+        claim_(r),
+        commands_(n),
+        entered_(entered),
+        code_(s) {}
+
+  Queue* queue_;
+  typename Queue::producer* by_;
+  budget budget_;
+  reservation claim_;
+  uint32_t commands_;
+  uint32_t filled_ = 0;
+  uint32_t entered_;
+  status code_;
+};
+
+}  // namespace cmdq

@@ -129,6 +129,21 @@ CMDQ_TEST(gather_that_is_full_syncs_first) {
   CMDQ_CHECK_EQ(w.map.iova().space().used_pages(), 0U);
 }
 
+CMDQ_TEST(strict_gives_no_iova_out_before_its_invalidation) {
+  single w(10);
+  gather batch;
+  const uint64_t first = *w.map.map(0, small_pages, 0x1000, 4096);
+  const uint64_t second = *w.map.map(0, small_pages, 0x2000, 4096);
+  uint64_t meanwhile = 0;
+  w.tlb.before = [&] { meanwhile = *w.map.map(0, small_pages, 0x3000, 4096); };
+  CMDQ_CHECK_EQ(w.map.unmap(0, small_pages, first, 4096), status::ok);
+  CMDQ_CHECK(meanwhile != 0 && meanwhile != first);
+  CMDQ_CHECK_EQ(w.map.unmap(0, small_pages, second, 4096, batch), status::ok);
+  CMDQ_CHECK_EQ(*w.map.map(0, small_pages, 0x4000, 4096), first);
+  CMDQ_CHECK_EQ(w.map.sync(0, batch), status::ok);
+  CMDQ_CHECK(meanwhile != second);
+}
+
 CMDQ_TEST(failed_invalidation_never_gives_the_range_out_again) {
   for (const bool lazy : {false, true}) {
     test::counted::reset();

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <atomic>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -74,6 +75,7 @@ template <class P>
 class simple_iotlb {
  public:
   status invalidate(std::uint32_t, const dma::page_run* runs, std::uint32_t count) {
+    if (before) before();
     const std::scoped_lock guard(mutex_);
     if (failure != status::ok) return failure;
     ++range_calls;
@@ -114,6 +116,7 @@ class simple_iotlb {
   }
 
   const dma::page_table<P>* table = nullptr;
+  std::function<void()> before;  ///< runs when an invalidation is asked for and not yet done
   status failure = status::ok;
   std::uint64_t range_calls = 0;
   std::uint64_t all_calls = 0;

@@ -53,7 +53,7 @@ struct cpu_tally {
 };
 
 /// The memory of one queue, in the simulated machine.
-inline ring_memory<platform> make_memory(machine& m, unsigned log2) {
+inline ring_memory<platform> make_memory(machine& m, unsigned log2, unsigned producers) {
   using word32 = platform::atomic<std::uint32_t>;
   const std::size_t entries = std::size_t{1} << log2;
   ring_memory<platform> out;
@@ -63,6 +63,7 @@ inline ring_memory<platform> make_memory(machine& m, unsigned log2) {
   out.valid = static_cast<word32*>(m.allocate(valid_words(geometry{log2}) * sizeof(word32)));
   out.marks = static_cast<word32*>(m.allocate(entries * sizeof(word32)));
   out.range_ends = static_cast<word32*>(m.allocate(entries * sizeof(word32)));
+  out.cells = static_cast<producer_cell<platform>*>(m.allocate(producers * sizeof(producer_cell<platform>)));
   return out;
 }
 
@@ -83,7 +84,7 @@ contention_result run_contention(const topology& shape, const contention_options
   q.log2_size = o.log2_size;
   q.batch_limit = o.list_length;
   q.producers = o.cpus;
-  const auto plan = make_plan<Config>(q, detail::make_memory(m, o.log2_size));
+  const auto plan = make_plan<Config>(q, detail::make_memory(m, o.log2_size, q.producers));
   if (!plan)
     throw std::invalid_argument(fmt::format("{}: {} is {}, the limit is {}", name(plan.code()), plan.why().field,
                                             plan.why().value, plan.why().limit));

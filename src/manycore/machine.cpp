@@ -216,28 +216,18 @@ void machine::remember(actor& a, const line& l) noexcept {
   a.next_seen = (a.next_seen + 1) % static_cast<unsigned>(a.seen.size());
 }
 
-unsigned machine::level(unsigned a, unsigned b) const noexcept {
-  if (a < cpus_ && b < cpus_) {
-    if (places_[a].cluster.has(b)) return 0;
-    if (places_[a].die.has(b)) return 1;
-  }
-  const unsigned home = topology_.device.socket;
-  return (a < cpus_ ? socket_of(a) : home) == (b < cpus_ ? socket_of(b) : home) ? 2 : 3;
+unsigned machine::socket_of_actor(unsigned number) const noexcept {
+  return number < cpus_ ? socket_of(number) : topology_.device.socket;
 }
 
-/// Whose turn it is: the nearest to who had the line last, the oldest among equals. But the oldest of all comes first
-/// once it was passed over too often.
+/// Whose turn it is: the oldest request from the socket that has the line. But the oldest of all comes first once it
+/// was passed over too often.
 std::size_t machine::arbitrate(const line& l) const noexcept {
   if (l.pending.front().passed_over >= topology_.near_first) return 0;
-  std::size_t best = 0;
-  unsigned nearest = level(l.pending.front().actor, l.last);
-  for (std::size_t i = 1; i < l.pending.size() && nearest > 0; ++i) {
-    const unsigned d = level(l.pending[i].actor, l.last);
-    if (d >= nearest) continue;
-    nearest = d;
-    best = i;
-  }
-  return best;
+  const unsigned home = socket_of_actor(l.last);
+  for (std::size_t i = 0; i < l.pending.size(); ++i)
+    if (socket_of_actor(l.pending[i].actor) == home) return i;
+  return 0;
 }
 
 /// Returns when the line is the current actor's to take. The oldest waiter is the one that wakes up when the line

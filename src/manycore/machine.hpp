@@ -38,7 +38,7 @@ inline constexpr unsigned nobody = ~0U;
 /// A transfer that waits for the line.
 struct request {
   unsigned actor;
-  unsigned passed_over;  ///< how often a nearer one was granted before it
+  unsigned passed_over;  ///< how often a younger one was granted before it
 };
 
 /// One cache line of 64 bytes.
@@ -171,7 +171,7 @@ class machine {
   void remember(actor& a, const line& l) noexcept;
   void wait_for_line(line& l);
   [[nodiscard]] std::size_t arbitrate(const line& l) const noexcept;
-  [[nodiscard]] unsigned level(unsigned a, unsigned b) const noexcept;
+  [[nodiscard]] unsigned socket_of_actor(unsigned number) const noexcept;
   void granted(line& l, picoseconds busy);
   [[nodiscard]] picoseconds transfer_time(unsigned cpu, const holders& h, access kind) const noexcept;
   [[nodiscard]] picoseconds device_time(unsigned socket, const holders& h) const noexcept;

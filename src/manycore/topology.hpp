@@ -52,7 +52,7 @@ struct topology {
   distance_times distance;
   picoseconds hold = 0;     ///< mean time a new exclusive owner keeps a line that others want
   picoseconds retry = 0;    ///< from a failed compare-exchange to the next attempt
-  unsigned near_first = 0;  ///< a request for a line is passed over by nearer ones at most this often; 0: in order
+  unsigned near_first = 0;  ///< how many requests from the socket that has a line may overtake one from another socket
   picoseconds share = 0;    ///< how long one read of a shared line keeps it from the next request
   picoseconds spin = 0;     ///< a poller sees a change at a random point within this time
   picoseconds think = 0;    ///< other work of one map and unmap pair, mean

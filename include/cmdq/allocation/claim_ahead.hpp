@@ -93,10 +93,16 @@ class claim_ahead {
     typename Ring::wait_policy::template waiter<P> waiting;
     while (end - cons_.load(at<site::cons_space>) > ring_.shape().entries()) {
       if (make_space(self, w) != status::ok) return false;
+      if (waiting.clock_due()) static_cast<void>(w.budget.expired());  // the wait that follows has only what is left
       w.stats.add(stats::event::space_wait);
       waiting.idle_device(&cons_);
     }
     return true;
+  }
+
+  /// The device has failed under a claim that cannot be taken back: harmless commands take its place.
+  void fill(const reservation& r) noexcept {
+    for (position p = r.start; p != r.end(); ++p) ring_.entry(p).put(make_sync(sync_signal::none));
   }
 
   template <class Self>

@@ -23,7 +23,10 @@ struct combining {
     using typename base::P;
     using typename base::who;
 
-    state(Ring& ring, Sync& sync) noexcept : base(ring, sync), previous_(uint64_t{ring.opts().first} << 1) {}
+    state(Ring& ring, Sync& sync) noexcept
+        : base(ring, sync),
+          own_sync_(ring.opts().sync_every_batch ? 1U : 0U),
+          previous_(uint64_t{ring.opts().first} << 1) {}
 
     /// Moves software CONS to the last range end that the device has passed, and wakes the members of what is done.
     void advance(position to) noexcept {
@@ -38,8 +41,9 @@ struct combining {
       if (done != from && base::move_cons(done)) wake(from, done);
     }
 
-    /// Start of the range whose CMD_SYNC is at `p`.
+    /// Start of the range whose CMD_SYNC is at `p`; `p` where each list has its own.
     [[nodiscard]] position covered_from(position p) const noexcept {
+      if (own_sync_ != 0) return p;
       position from = cons_.load(at<site::cons_look>);
       const position told = ring_.told();
       while (distance(from, told) > 0) {
@@ -58,21 +62,26 @@ struct combining {
         if (s != status::ok) return s;
       }
       const uint64_t gathered = (what != intent::unsynced ? one_sync : 0U) | one_list;
-      const uint64_t before = word_.fetch_add((static_cast<uint64_t>(n) << 32) | gathered, at<site::claim_add>);
+      r.n = n + own_sync_;
+      const uint64_t before = word_.fetch_add((static_cast<uint64_t>(r.n) << 32) | gathered, at<site::claim_add>);
       r.start = position_of(before);
-      r.n = n;
       // A member is done when the range's CMD_SYNC, which comes behind all members, is.
-      r.done_at = r.end() + 1;
+      r.done_at = r.start + n + 1;
+      r.own_sync = own_sync_ != 0;
       r.owner = base::gathered_of(before) == 0;
       r.waited = what == intent::waited;
-      // One entry more than claimed: the range's CMD_SYNC may be right behind.
-      if (base::own_space(*this, r.end() + 1, w)) return status::ok;
+      // One entry more than the commands: the range's CMD_SYNC may be right behind.
+      if (base::own_space(*this, r.done_at, w)) return status::ok;
+      base::fill(r);
       tell_as_owner(r, w);
       return status::device_fault;
     }
 
     /// Makes the written entries valid and, as owner, closes the range and tells the device.
-    [[gnu::always_inline]] void publish(reservation& r, who& w) noexcept { tell_as_owner(r, w); }
+    [[gnu::always_inline]] void publish(reservation& r, who& w) noexcept {
+      if (r.own_sync) put_sync(r.end() - 1, w);
+      tell_as_owner(r, w);
+    }
 
     /// Waits until the range is done: the owner for the device, a member for software CONS.
     [[gnu::always_inline]] status complete(const reservation& r, who& w) noexcept {
@@ -86,9 +95,9 @@ struct combining {
     status check(position done_at, who& w) noexcept {
       if (reached(cons_.load(at<site::cons_done>), done_at)) return status::ok;
       const sighting seen = sync_.look(*this, w);
-      if (seen.code != status::ok) return seen.code;
       advance(seen.cons);
-      return reached(cons_.load(at<site::cons_done>), done_at) ? status::ok : status::would_block;
+      if (reached(cons_.load(at<site::cons_done>), done_at)) return status::ok;
+      return seen.code == status::ok ? status::would_block : seen.code;
     }
 
     /// Waits for a ticket's list within the budget.
@@ -113,10 +122,7 @@ struct combining {
         static_cast<void>(base::own_space(*this, end, w));  // [S] for the CMD_SYNC's slot
         ring_.wait_valid(r.end(), lists_end);
       }
-      if (synced) {
-        ring_.entry(lists_end).put(sync_.sync_for(lists_end));
-        w.stats.add(stats::event::sync_sent);
-      }
+      if (synced) put_sync(lists_end, w);
       ring_.mark_valid(lists_end == r.end() ? r.start : lists_end, end);
       ring_.range_end(r.start).store(end, at<site::range_end_store>);
       previous_.store((uint64_t{r.start} << 1) | (r.waited ? 0U : unattended), at<site::range_end_store>);
@@ -134,11 +140,12 @@ struct combining {
       await_range(from, w);
     }
 
-    /// Closes the range and, unless nobody in it wants to know its end, claims its CMD_SYNC in the same step.
+    /// Closes the range and, unless nobody in it wants to know its end or each list has its own, claims its CMD_SYNC in
+    /// the same step.
     position close(bool& synced, who& w) noexcept {
       uint64_t seen = word_.load(at<site::claim_look>);
       for (;;) {
-        synced = base::gathered_of(seen) >= one_sync;
+        synced = own_sync_ == 0 && base::gathered_of(seen) >= one_sync;
         const uint64_t next = static_cast<uint64_t>(position_of(seen) + (synced ? 1U : 0U)) << 32;
         if (word_.compare_exchange(seen, next, at<site::gather_close>)) return position_of(seen);
         w.stats.add(stats::event::claim_retry);
@@ -153,9 +160,9 @@ struct combining {
       while (blocked()) {
         if (waiting.device_due()) {
           const sighting seen = sync_.look(*this, w);
-          if (seen.code != status::ok) return seen.code;
           advance(seen.cons);
           if (!blocked()) break;
+          if (seen.code != status::ok) return seen.code;
         }
         if (waiting.clock_due() && w.budget.expired()) return status::timeout;
         w.stats.add(stats::event::sync_wait);
@@ -175,6 +182,11 @@ struct combining {
       }
     }
 
+    void put_sync(position p, who& w) noexcept {
+      ring_.entry(p).put(sync_.sync_for(p));
+      w.stats.add(stats::event::sync_sent);
+    }
+
     void wake(position from, position to) noexcept {
       const uint32_t quads = (to - from + 3) / 4 + 1;
       for (uint32_t i = 0; i < quads && i < Ring::done_channels; ++i) ring_.done_channel(from + 4 * i).wake();
@@ -184,6 +196,8 @@ struct combining {
     static constexpr uint32_t one_sync = 1U << 16;
     static constexpr uint64_t unattended = 1;
 
+    /// 1 where each list ends in a CMD_SYNC of its own (options.sync_every_batch): the last one is the range's.
+    const uint32_t own_sync_;
     /// Start of the range told last, and whether nobody waits for it (bit 0). Written in turn.
     typename Ring::template atomic<uint64_t> previous_;
   };

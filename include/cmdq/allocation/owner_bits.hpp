@@ -40,8 +40,9 @@ struct owner_bits {
       r.done_at = r.end();
       r.owner = base::gathered_of(before) == 0;
       if (base::own_space(*this, r.end(), w)) return status::ok;
-      // The device has failed under a claim that cannot be taken back: hand on the turn, so that nobody waits for it.
-      tell_as_owner(r, w);
+      base::fill(r);
+      tell_as_owner(r, w);               // hands on the turn, so that nobody waits for it
+      if (r.waited) reclaim_.abandon();  // counted by the owner, now or later: the count is modular
       return status::device_fault;
     }
 
@@ -80,8 +81,10 @@ struct owner_bits {
     }
 
    private:
-    static constexpr uint32_t one_list = 1;
-    static constexpr uint32_t one_sync = 1U << 16;
+    // Syncs that are waited for: at most max_producers. Lists: fewer than the ring has entries.
+    static constexpr uint32_t one_sync = 1;
+    static constexpr uint32_t one_list = 1U << 13;
+    static_assert(max_producers < one_list && (1U << max_log2_size) - 1 <= ~0U / one_list);
     static constexpr uint64_t position_bits = ~uint64_t{0} << 32;
 
     void tell_as_owner(const reservation& r, who& w) noexcept {
@@ -92,7 +95,7 @@ struct owner_bits {
       const position end = position_of(closed);
       ring_.wait_valid(r.end(), end);  // its own are
       // For all syncs it gathered: a member that took the lock itself could keep out who frees its space (bug L13).
-      const uint32_t syncs = base::gathered_of(closed) >> 16;
+      const uint32_t syncs = base::gathered_of(closed) % one_list;
       if (syncs != 0) reclaim_.enter(syncs);
       ring_.tell(r.start, end, w);
     }

@@ -56,8 +56,8 @@ class sync_wait {
     }
     if (!look_at_device) return {status::would_block, false, false, known};
     const sighting seen = look_from(allocation, known, all_errors, w);
-    if (seen.code != status::ok || passed(seen.cons, p)) return seen;
-    return {status::would_block, false, false, seen.cons};
+    if (passed(seen.cons, p)) return {status::ok, false, false, seen.cons};  // whatever has happened since
+    return {seen.code == status::ok ? status::would_block : seen.code, false, false, seen.cons};
   }
 
   /// Waits for the CMD_SYNC at `p`. Ends by success, by the budget, or by a device that cannot go on.
@@ -86,9 +86,7 @@ class sync_wait {
   /// What follows a look that found an error, or that was to look at GERROR too.
   template <class Allocation>
   [[gnu::noinline]] status settle(Allocation& allocation, status s, who& w) noexcept {
-    if (s == status::ok)
-      return errors_.handle(
-          allocation, [this](position p) { return sync_for(p); }, completion_.by_msi(), w);
+    if (s == status::ok) return errors_.handle(allocation, completion_.by_msi(), w);
     errors_.fail();
     return s;
   }

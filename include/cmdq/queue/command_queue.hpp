@@ -5,6 +5,7 @@
 #include <cmdq/queue/config.hpp>
 #include <cmdq/queue/pieces.hpp>
 #include <cmdq/queue/ticket.hpp>
+#include <cmdq/queue/unsynced.hpp>
 #include <cmdq/queue/writer.hpp>
 
 namespace cmdq {
@@ -26,7 +27,11 @@ class command_queue {
     producer(const producer&) = delete;
     producer& operator=(const producer&) = delete;
     producer(producer&& other) noexcept
-        : queue_(other.queue_), cell_(other.cell_), writing_(other.writing_), stats_(other.stats_) {
+        : queue_(other.queue_),
+          cell_(other.cell_),
+          writing_(other.writing_),
+          unsynced_(other.unsynced_),
+          stats_(other.stats_) {
       other.queue_ = nullptr;
     }
     producer& operator=(producer&& other) noexcept {
@@ -35,6 +40,7 @@ class command_queue {
         queue_ = other.queue_;
         cell_ = other.cell_;
         writing_ = other.writing_;
+        unsynced_ = other.unsynced_;
         stats_ = other.stats_;
         other.queue_ = nullptr;
       }
@@ -43,10 +49,11 @@ class command_queue {
     ~producer() { release(); }
     [[nodiscard]] explicit operator bool() const noexcept { return queue_ != nullptr; }
 
-    /// Inserts `n` commands and waits until the device has done them. Returns ok, an error of these very commands
-    /// (illegal_command, fetch_abort, atc_timeout), timeout, stalled, device_fault or invalid_argument (`inserted`
-    /// tells how far it came). n = 0: a lone CMD_SYNC. Waits at most options.deadline_ns in all. Progress: lock-free up
-    /// to the claim (wait-free except cmpxchg_loop), then blocking on CPUs that are between claim and publication.
+    /// Inserts `n` commands and waits until the device has done them. Returns ok, an error of these very commands or of
+    /// this producer's insert()s since it last waited (illegal_command, fetch_abort, atc_timeout), timeout, stalled,
+    /// device_fault or invalid_argument (`inserted` tells how far it came). n = 0: a lone CMD_SYNC. Waits at most
+    /// options.deadline_ns in all. Progress: lock-free up to the claim (wait-free except cmpxchg_loop), then blocking
+    /// on CPUs that are between claim and publication.
     outcome issue(const command* list, uint32_t n) noexcept {
       return insert_for(list, n, true, *this, queue_->opts().deadline_ns);
     }
@@ -56,8 +63,9 @@ class command_queue {
     }
 
     /// Inserts `n` commands and returns once they are in the ring: not done, but sure to be executed in order, and
-    /// covered by this producer's next issue(). n = 0 does nothing. Lists with ATC_INV are waited for, since their
-    /// errors are reported at a CMD_SYNC only. Errors and waits as issue(); waits for the device only for space.
+    /// covered by this producer's next issue(), which also tells their errors. n = 0 does nothing. Lists with ATC_INV
+    /// are waited for, since their errors are reported at a CMD_SYNC only, and so is each list after
+    /// unsynced_lists::capacity others. Else as issue(), but waits for the device only for space.
     outcome insert(const command* list, uint32_t n) noexcept {
       return insert_for(list, n, false, *this, queue_->opts().deadline_ns);
     }
@@ -94,6 +102,7 @@ class command_queue {
     command_queue* queue_ = nullptr;
     producer_cell<P>* cell_ = nullptr;
     bool writing_ = false;  ///< a writer is open: another claim before it is published would wait for itself
+    unsynced_lists unsynced_;
     [[no_unique_address]] stats_type stats_{};
   };
 
@@ -165,7 +174,7 @@ class command_queue {
     who w{time_budget<P>(ns), by.stats_};
     reservation r;
     const uint32_t entered = errors_.enter();
-    const status in = put(list, 1, sync ? intent::waited : intent::unsynced, entered, w, by, r);
+    const status in = put(list, 1, sync || by.unsynced_.full() ? intent::waited : intent::unsynced, entered, w, by, r);
     if (in != status::ok) return {in};
     const status end = await_own(r, entered, w, by);
     return {end, 1, sync && end == status::ok ? 1U : 0U, 1, r.start};
@@ -202,7 +211,7 @@ class command_queue {
   status run(const command* list, uint32_t n, bool sync, who& w, producer& by, outcome& o) noexcept {
     reservation r;
     const uint32_t entered = errors_.enter();
-    const status s = put(list, n, sync ? intent::waited : intent::unsynced, entered, w, by, r);
+    const status s = put(list, n, sync || by.unsynced_.full() ? intent::waited : intent::unsynced, entered, w, by, r);
     if (s != status::ok) return s;
     if (o.lists == 0) o.first = r.start;
     o.inserted += n;
@@ -211,11 +220,31 @@ class command_queue {
   }
 
   /// Waits for a list that was claimed as waited for, and says what became of it.
-  [[gnu::always_inline]] status await_own(const reservation& r, uint32_t entered, who& w, const producer& by) noexcept {
-    if (!r.waited) return status::ok;
+  [[gnu::always_inline]] status await_own(const reservation& r, uint32_t entered, who& w, producer& by) noexcept {
+    if (!r.waited) {
+      by.unsynced_.add(r.start, r.end(), entered);
+      return status::ok;
+    }
     const status done = allocation_.complete(r, w);
-    return done == status::ok ? errors_.verdict(entered, *by.cell_, r.start, r.end())
-                              : not_done(done, entered, *by.cell_, r.start, r.end());
+    if (done != status::ok) return not_done(done, entered, *by.cell_, r);
+    const status before = by.unsynced_.empty() ? status::ok : verdict(by.unsynced_);
+    return before == status::ok ? verdict(entered, *by.cell_, r) : before;
+  }
+
+  /// What went wrong with a list that is done. The CMD_SYNC that an owner puts behind its range is the owner's, too.
+  status verdict(uint32_t entered, const producer_cell<P>& cell, const reservation& r) const noexcept {
+    if (!errors_.any_since(entered)) return status::ok;
+    const status s = errors_.verdict(entered, cell, r.start, r.end());
+    return s != status::ok || !r.owner || r.own_sync ? s : errors_.verdict_by_marks(entered, r.done_at - 1, r.done_at);
+  }
+
+  /// What went wrong with earlier lists, which are done by now. Told once.
+  [[gnu::noinline]] status verdict(unsynced_lists& earlier) const noexcept {
+    status s = status::ok;
+    for (const unsynced_lists::span& list : earlier)
+      if (s == status::ok) s = errors_.verdict_by_marks(earlier.entered(), list.start, list.end);
+    earlier.clear();
+    return s;
   }
 
   /// Claim, write, publish. On any status but ok nothing is in the ring.
@@ -242,10 +271,10 @@ class command_queue {
   }
 
   /// A wait that ended without its list being done: the queue says so before the caller can come back with another.
-  [[gnu::noinline]] status not_done(status s, uint32_t entered, const producer_cell<P>& cell, position from,
-                                    position to) noexcept {
+  [[gnu::noinline]] status not_done(status s, uint32_t entered, const producer_cell<P>& cell,
+                                    const reservation& r) noexcept {
     errors_.stall();
-    const status mine = errors_.verdict(entered, cell, from, to);
+    const status mine = verdict(entered, cell, r);
     return mine == status::ok ? s : mine;
   }
 
@@ -257,13 +286,14 @@ class command_queue {
     status s = status::ok;
     if (n > o.batch_limit) s = status::out_of_range;
     if (n == 0 || by.writing_ || o.repeat_invalidations || o.sync_every_batch) s = status::invalid_argument;
-    if (s == status::ok) s = claim(n, sync ? intent::waited : intent::unsynced, entered, w, by, r);
+    if (s == status::ok)
+      s = claim(n, sync || by.unsynced_.full() ? intent::waited : intent::unsynced, entered, w, by, r);
     by.writing_ = by.writing_ || s == status::ok;
     return writer<command_queue>(*this, by, s, n, entered, r, w.budget);
   }
 
   /// Publishes what a writer filled, and waits where it was reserved so.
-  status finish(reservation& r, uint32_t entered, who& w, const producer& by) noexcept {
+  status finish(reservation& r, uint32_t entered, who& w, producer& by) noexcept {
     allocation_.publish(r, w);
     return await_own(r, entered, w, by);
   }
@@ -288,12 +318,17 @@ class command_queue {
     return ticket{r.start, r.end(), r.done_at, entered};
   }
 
+  /// A ticket from behind what is claimed is 2^31 entries old, or older.
+  [[nodiscard]] bool too_old(const ticket& t) const noexcept { return !reached(allocation_.claimed(), t.end); }
+
   status poll(const ticket& t, producer& by) noexcept {
+    if (too_old(t)) return status::expired;
     who w{time_budget<P>(0), by.stats_};
     return answer(t, allocation_.check(t.done_at, w));
   }
 
   status wait(const ticket& t, uint64_t ns, producer& by) noexcept {
+    if (too_old(t)) return status::expired;
     who w{time_budget<P>(ns), by.stats_};
     return answer(t, allocation_.await_ticket(t.done_at, w));
   }

@@ -64,22 +64,22 @@ class error_handler {
   }
 
   /// Handles what GERROR shows, unless another caller is at it. Bounded: at most one error per call (SMMUv3 GERROR).
-  /// `make_sync(p)` builds a legal CMD_SYNC for slot p; `allocation.covered_from(p)` is where the commands start whose
-  /// completion the CMD_SYNC at p answers for. Returns device_fault once the device cannot go on.
-  template <class Allocation, class MakeSync>
-  status handle(const Allocation& allocation, const MakeSync& make_sync, bool may_trail, who& w) noexcept {
+  /// `allocation.covered_from(p)` is where the commands start whose completion the CMD_SYNC at p answers for. Returns
+  /// device_fault once the device cannot go on.
+  template <class Allocation>
+  status handle(const Allocation& allocation, bool may_trail, who& w) noexcept {
     if (has_failed()) return status::device_fault;
     if (busy_.exchange(1, at<site::handler_lock>) != 0) return status::ok;
     // Who failed says so before the next one is let in: an error that stays active is handled once.
-    const status s = has_failed() ? status::device_fault : handle_locked(allocation, make_sync, may_trail, w);
+    const status s = has_failed() ? status::device_fault : handle_locked(allocation, may_trail, w);
     if (s != status::ok) fail();
     busy_.store(0, at<site::handler_unlock>);
     return s;
   }
 
  private:
-  template <class Allocation, class MakeSync>
-  status handle_locked(const Allocation& allocation, const MakeSync& make_sync, bool may_trail, who& w) noexcept {
+  template <class Allocation>
+  status handle_locked(const Allocation& allocation, bool may_trail, who& w) noexcept {
     auto& device = ring_.device();
     const uint32_t now = device.read_gerror();
     const uint32_t seen = device.read_gerrorn();
@@ -88,7 +88,7 @@ class error_handler {
     if (active == 0) return status::ok;
     w.stats.add(stats::event::error_handled);
     if ((active & gerror::cmdq_err) != 0) {
-      const status s = repair(allocation, make_sync, may_trail, w);
+      const status s = repair(allocation, may_trail, w);
       if (s != status::ok) {
         device.write_gerrorn((now & ~gerror::cmdq_err) | (seen & gerror::cmdq_err));  // the rest is seen
         return s;
@@ -99,8 +99,8 @@ class error_handler {
   }
 
   /// Finds the erroneous position and makes it harmless. Consumption stands still until GERRORN is written.
-  template <class Allocation, class MakeSync>
-  status repair(const Allocation& allocation, const MakeSync& make_sync, bool may_trail, who& w) noexcept {
+  template <class Allocation>
+  status repair(const Allocation& allocation, bool may_trail, who& w) noexcept {
     uint32_t reg = 0;
     sighting at_error;
     do {
@@ -111,12 +111,14 @@ class error_handler {
     const position p = at_error.cons;
     if (!ring_.was_told(p)) return status::device_fault;
     switch (static_cast<cerror>(cons_error(reg))) {
-      case cerror::ill: {
-        const bool was_sync = opcode_of(ring_.entry(p).get().word[0]) == opcode_sync;
+      case cerror::ill:
+        if (error_within(ring_.mark(p).load(at<site::mark_load>), p, p + 1) == static_cast<uint32_t>(cerror::ill))
+          return status::device_fault;  // it refuses even the replacement
         note(p, cerror::ill);
-        ring_.entry(p).put(was_sync ? make_sync(p) : cmdq::make_sync(sync_signal::none));
+        // Every implementation accepts this one, also in place of a CMD_SYNC whose signal it refused: who waits for
+        // that sees CONS pass it.
+        ring_.entry(p).put(make_sync(sync_signal::none));
         return status::ok;
-      }
       case cerror::abt:
         if (retry_again(p)) return status::ok;
         note(p, cerror::abt);
@@ -165,11 +167,12 @@ class error_handler {
     word_.fetch_add(health::one_error, at<site::health_error>);
   }
 
-  /// The CMD_SYNC itself, and each ATC_INV that it answers for.
+  /// The CMD_SYNC where it is its list's own, else each ATC_INV that it answers for: a shared one has waiters without
+  /// an ATC_INV of theirs.
   void note_atc(position from, position p) noexcept {
     for (position q = from; q != p; ++q)
       if (opcode_of(ring_.entry(q).get().word[0]) == opcode_atc_inv) note(q, cerror::atc_inv);
-    note(p, cerror::atc_inv);
+    if (from == p) note(p, cerror::atc_inv);
   }
 
   Ring& ring_;

@@ -24,4 +24,8 @@ void add_encode(CLI::App& app);
 void add_decode(CLI::App& app);
 void add_replay(CLI::App& app);
 
+/// Adds `simulate` and its commands.
+void add_simulate(CLI::App& app);
+void add_simulate_safe(CLI::App& simulate);
+
 }  // namespace cmdq::cli

@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
   add_encode(app);
   add_decode(app);
   add_replay(app);
+  add_simulate(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

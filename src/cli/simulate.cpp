@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSL-1.0
+// `cmdq simulate`: the parent of the commands that run the library in simulated time.
+#include "commands.hpp"
+
+namespace cmdq::cli {
+
+void add_simulate(CLI::App& app) {
+  CLI::App* simulate = app.add_subcommand("simulate", "Run the library in simulated time");
+  simulate->require_subcommand(1);
+  add_simulate_safe(*simulate);
+}
+
+}  // namespace cmdq::cli

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: BSL-1.0
+// `cmdq simulate safe`: one CPU that unmaps in strict mode while a display reads memory through the same SMMU. The
+// queue and the device are the library's own; only the clock is simulated.
+#include <cmdq/cmdq.hpp>
+#include <cmdq/model/display.hpp>
+#include <cmdq/model/hardware.hpp>
+#include <cmdq/model/safe_gate.hpp>
+#include <cmdq/smmuv3/commands.hpp>
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <fstream>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "commands.hpp"
+
+namespace cmdq::cli {
+
+namespace {
+
+struct safe_options {
+  std::string soc = "sc8280xp";
+  std::string lut = "set";
+  std::string gate = "on";
+  std::string use = "linear";
+  std::string json;
+  int firmware = 0;
+  std::uint32_t syncs = 4000;
+  std::uint64_t seed = 1;
+};
+
+/// std::atomic with a clock that only the simulation moves.
+struct simulated_time : platform::std_atomic {
+  static inline std::uint64_t clock_ns = 1;
+  static std::uint64_t now_ns() noexcept { return clock_ns; }
+};
+
+/// The times of this simulation. Chosen, not measured: a display of about 4K at 60 Hz whose memory answers three times
+/// as fast as it drains but for short droughts, and a CPU that unmaps as fast as it can.
+struct scenario {
+  model::display::rates display{};
+  std::uint64_t invalidation_ns = 3000;  ///< the display's fetches stand still that long while an invalidation runs
+  std::uint64_t drought_ns = 2000;       ///< longest pause of memory
+  std::uint64_t between_droughts_ns = 40'000;
+  std::uint64_t unmap_ns = 1000;  ///< most CPU time between two invalidations
+};
+
+/// Display, memory traffic and clock: everything that moves when time passes.
+class world {
+ public:
+  world(const model::signal_tables& tables, model::pipe_use use, const scenario& s, std::uint64_t seed)
+      : display(tables, use, s.display), scenario_(s), random_(seed) {
+    simulated_time::clock_ns = 1;
+    plan_drought();
+  }
+
+  /// `fed`: the display's fetches are not held up by an invalidation.
+  void pass(std::uint64_t ns, bool fed) {
+    while (ns > 0) {
+      const std::uint64_t now = simulated_time::clock_ns;
+      if (now >= drought_end_) plan_drought();
+      const bool drought = now >= drought_start_;
+      const std::uint64_t until = (drought ? drought_end_ : drought_start_) - now;
+      const std::uint64_t part = std::min(ns, until);
+      display.advance(part, fed && !drought);
+      simulated_time::clock_ns += part;
+      ns -= part;
+    }
+  }
+  /// Evenly spread over [from, to].
+  std::uint64_t between(std::uint64_t from, std::uint64_t to) { return from + random_() % (to - from + 1); }
+
+  model::display display;
+
+ private:
+  void plan_drought() {
+    const std::uint64_t mean = scenario_.between_droughts_ns;
+    drought_start_ = simulated_time::clock_ns + between(mean / 4, 2 * mean - mean / 4);
+    drought_end_ = drought_start_ + between(1, scenario_.drought_ns);
+  }
+
+  scenario scenario_;
+  std::mt19937_64 random_;
+  std::uint64_t drought_start_ = 0;
+  std::uint64_t drought_end_ = 0;
+};
+
+/// The device's side: a CMD_SYNC that completes invalidations waits at the gate, then holds the display's fetches up.
+struct gated_hooks : model::null_hooks {
+  world* around = nullptr;
+  model::safe_gate* gate = nullptr;
+  const scenario* times = nullptr;
+  model::gated_syncs syncs;
+
+  void spend(std::uint64_t ns) { around->pass(ns, true); }
+  std::uint64_t hold_ns(const command& c) {
+    if (!syncs.holds(c)) return 0;
+    gate->wait([this] { return around->display.safe(); }, [this](std::uint64_t ns) { around->pass(ns, true); });
+    around->pass(times->invalidation_ns, false);
+    return 0;  // the time has passed already
+  }
+};
+
+struct safe_report {
+  std::vector<std::uint64_t> latencies;  ///< sorted
+  std::uint32_t underruns = 0;
+  std::uint32_t forced = 0;
+  bool gate_on = true;
+
+  [[nodiscard]] std::uint64_t percentile(unsigned p) const { return latencies[(latencies.size() - 1) * p / 100]; }
+};
+
+safe_report run(const safe_options& o, const model::display_soc& soc, const model::signal_tables& tables,
+                model::pipe_use use, model::safe_gate& gate) {
+  using P = simulated_time;
+  struct config : default_config {
+    using platform = P;
+  };
+  constexpr unsigned log2 = 8;
+  const scenario times;
+  world around(tables, use, times, o.seed);
+  gated_hooks hooks;
+  hooks.around = &around;
+  hooks.gate = &gate;
+  hooks.times = &times;
+  model::hardware<P, ring_entry<P>, gated_hooks> device(model::device_drive::in_write, {}, hooks);
+  device.speed.command_ns = 50;
+  device.speed.sync_ns = 170;
+  const auto memory = std::make_unique<fixed_memory<P, log2>>();
+  const ring_memory<P> ring = memory->memory();
+  if (const status s = device.attach(ring.entries, log2, ring.device_address); s != status::ok)
+    throw check_error(fmt::format("{}: the modelled device refused the ring: {}", soc.name, name(s)));
+  const auto plan = make_plan<config>({.log2_size = log2, .producers = 1}, ring);
+  if (!plan) throw check_error(fmt::format("the queue refused {}: {}", plan.why().field, name(plan.code())));
+  command_queue<decltype(device), config> queue(*plan, device);
+  typename decltype(queue)::producer cpu;
+  if (const status s = queue.attach(cpu); s != status::ok) throw check_error(name(s));
+
+  safe_report report;
+  for (std::uint32_t i = 0; i < o.syncs; ++i) {
+    around.pass(around.between(times.unmap_ns / 4, times.unmap_ns), true);
+    const auto unmap =
+        smmuv3::encode(smmuv3::tlbi_nh_va{.vmid = 0, .asid = 1, .leaf = true, .addr = uint64_t{i} << 12});
+    const std::uint64_t start = P::now_ns();
+    const outcome done = cpu.issue(&*unmap, 1);
+    if (done.code != status::ok) throw check_error(fmt::format("sync {} ended with {}", i, name(done.code)));
+    report.latencies.push_back(P::now_ns() - start);
+  }
+  std::sort(report.latencies.begin(), report.latencies.end());
+  report.underruns = around.display.underruns();
+  report.forced = gate.forced();
+  report.gate_on = gate.on();
+  return report;
+}
+
+const model::display_soc& chosen_soc(const std::string& wanted) {
+  if (const model::display_soc* soc = model::find_display_soc(wanted.c_str())) return *soc;
+  std::string known;
+  for (const model::display_soc& soc : model::display_socs) known += std::string(known.empty() ? "" : ", ") + soc.name;
+  throw input_error(fmt::format("--soc {}: no such SoC; known are {}", wanted, known));
+}
+
+/// "fe00,fe00,ffff": linear, macrotile, nrt.
+std::array<std::uint32_t, model::pipe_uses> parse_lut(const std::string& text) {
+  const auto refuse = [&](const std::string& why) {
+    throw input_error(
+        fmt::format("--lut {}: {}; expected missing, set, or three hexadecimal numbers of 16 bits such as "
+                    "fe00,fe00,ffff (linear, macrotile, nrt)",
+                    text, why));
+  };
+  std::array<std::uint32_t, model::pipe_uses> values{};
+  const char* at_text = text.data();
+  const char* const end = at_text + text.size();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto [stop, error] = std::from_chars(at_text, end, values[i], 16);
+    if (error != std::errc{}) refuse(fmt::format("value {} is not a hexadecimal number", i + 1));
+    if (values[i] > 0xffff) refuse(fmt::format("value {} is {:#x}, limit 0xffff", i + 1, values[i]));
+    const bool last = i + 1 == values.size();
+    if (last ? stop != end : stop == end || *stop != ',') refuse(fmt::format("unexpected text after value {}", i + 1));
+    at_text = last ? stop : stop + 1;
+  }
+  return values;
+}
+
+model::signal_tables chosen_tables(const safe_options& o, const model::display_soc& soc) {
+  model::signal_tables tables = soc.tables;
+  if (o.lut == "set") return tables;
+  const auto values = o.lut == "missing" ? std::array<std::uint32_t, model::pipe_uses>{} : parse_lut(o.lut);
+  std::copy(values.begin(), values.end(), tables.safe);
+  return tables;
+}
+
+void warn(const model::signal_tables& tables) {
+  constexpr const char* uses[] = {"linear", "macrotile", "nrt"};
+  const model::table_warning w = model::check(tables);
+  if (w.safe_missing) fmt::print("warning: the safe table is missing: every invalidation takes the maximum delay\n");
+  for (std::uint32_t i = 0; i < model::pipe_uses; ++i) {
+    if ((w.never_safe >> i & 1U) != 0)
+      fmt::print("warning: safe[{}] is 0: with that use every invalidation takes the maximum delay\n", uses[i]);
+    if ((w.danger_too_wide >> i & 1U) != 0)
+      fmt::print("warning: danger[{}] = {:#x} is wider than 16 fill levels: masked to {:#x}\n", uses[i],
+                 tables.danger[i], tables.danger[i] & 0xffffU);
+  }
+}
+
+void print_report(const safe_options& o, const model::signal_tables& t, const safe_report& r) {
+  fmt::print("{}: safe table {} ({:04x} {:04x} {:04x}), use {}, gate {}, {} syncs, simulated time\n", o.soc, o.lut,
+             t.safe[0], t.safe[1], t.safe[2], o.use, r.gate_on ? "on" : "off", r.latencies.size());
+  fmt::print("{:>14} {:>10} {:>10} {:>10} {:>10} {:>8} {:>10}\n", "sync latency:", "min", "p50", "p99", "max", "forced",
+             "underruns");
+  fmt::print("{:>14} {:>7.1f} us {:>7.1f} us {:>7.1f} us {:>7.1f} us {:>8} {:>10}\n", "",
+             static_cast<double>(r.percentile(0)) / 1e3, static_cast<double>(r.percentile(50)) / 1e3,
+             static_cast<double>(r.percentile(99)) / 1e3, static_cast<double>(r.percentile(100)) / 1e3, r.forced,
+             r.underruns);
+}
+
+void write_json(const safe_options& o, const safe_report& r) {
+  const nlohmann::ordered_json j = {
+      {"soc", o.soc},
+      {"lut", o.lut},
+      {"gate", r.gate_on ? "on" : "off"},
+      {"sync_latency_ns",
+       {{"min", r.percentile(0)}, {"p50", r.percentile(50)}, {"p99", r.percentile(99)}, {"max", r.percentile(100)}}},
+      {"underruns", r.underruns}};
+  std::ofstream file(o.json);
+  file << j.dump(2) << '\n';
+  if (!file.flush()) throw input_error(fmt::format("--json {}: cannot be written", o.json));
+}
+
+void simulate_safe(const safe_options& o) {
+  const model::display_soc& soc = chosen_soc(o.soc);
+  const model::signal_tables tables = chosen_tables(o, soc);
+  const auto use = o.use == "linear"      ? model::pipe_use::linear
+                   : o.use == "macrotile" ? model::pipe_use::macrotile
+                                          : model::pipe_use::nrt;
+  warn(tables);
+  model::safe_gate gate(soc.max_delay_ns);
+  if (o.gate == "off") {
+    const int said = gate.switch_to(false, [&](bool) { return o.firmware; });
+    if (said < 0) fmt::print("warning: the firmware call to switch the gate off failed with {}: it stays on\n", said);
+  }
+  const safe_report r = run(o, soc, tables, use, gate);
+  print_report(o, tables, r);
+  if (!o.json.empty()) write_json(o, r);
+}
+
+}  // namespace
+
+void add_simulate_safe(CLI::App& simulate) {
+  CLI::App* sub = simulate.add_subcommand("safe", "Latency of TLB syncs that wait for a display's SAFE signal");
+  const auto o = std::make_shared<safe_options>();
+  sub->add_option("--soc", o->soc, "Which SoC's tables and maximum delay")->capture_default_str();
+  sub->add_option("--lut", o->lut,
+                  "Safe table: missing (all 0), set (the SoC's), or LINEAR,MACROTILE,NRT in hexadecimal")
+      ->capture_default_str();
+  sub->add_option("--gate", o->gate, "Whether invalidations wait for SAFE")
+      ->check(CLI::IsMember({"on", "off"}))
+      ->capture_default_str();
+  sub->add_option("--use", o->use, "What the display's pipe reads")
+      ->check(CLI::IsMember({"linear", "macrotile", "nrt"}))
+      ->capture_default_str();
+  sub->add_option("--firmware", o->firmware, "Result of the secure call that switches the gate off; negative: it fails")
+      ->capture_default_str();
+  sub->add_option("--syncs", o->syncs, "Invalidations to wait for")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  sub->add_option("--seed", o->seed, "Seed of the memory traffic")->capture_default_str();
+  sub->add_option("--json", o->json, "Write the result to this file");
+  sub->callback([o] { simulate_safe(*o); });
+}
+
+}  // namespace cmdq::cli

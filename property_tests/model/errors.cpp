@@ -107,6 +107,7 @@ CMDQ_TEST(dead_stream_is_reported_by_the_covering_sync) {
   r.acknowledge();
   CMDQ_CHECK_EQ(r.log.executed.size(), 6u);
   CMDQ_CHECK_EQ(static_cast<uint32_t>(r.entries[sync].get().word[0]), 0u);
+  r.put(made(smmuv3::atc_inv{.sid = 8}));
   r.give(make_sync(sync_signal::none));  // covers nothing dead
   CMDQ_CHECK(!r.error_active());
   r.put(made(smmuv3::atc_inv{.sid = 7}));

@@ -47,7 +47,7 @@ class replay_engine {
   using hardware = model::hardware<P, ring_entry<P>, noting_hooks>;
   using queue = command_queue<hardware, Config>;
 
-  replay_engine(const stream& s, const setup& with) : stream_(s), with_(with), memory_(with.entries) {
+  replay_engine(const stream& s, const setup& with) : stream_(s), with_(with), memory_(with.entries, with.threads) {
     // All that can be in the ring: every command, a CMD_SYNC for each list.
     evidence_.device.resize(s.commands.size() + s.lists.size());
     evidence_.threads.resize(with.threads);
@@ -94,14 +94,13 @@ class replay_engine {
   static constexpr position start = ~position{0} - 200;
 
   struct memory {
-    explicit memory(std::uint32_t n)
-        : entries(new ring_entry<P>[n]),
-          valid(make(n)),
-          marks(make(n)),
-          range_ends(make(n)),
-          cells(new producer_cell<P>[max_producers]) {}
     using word = typename P::template atomic<std::uint32_t>;
-    static std::unique_ptr<word[]> make(std::uint32_t n) { return std::unique_ptr<word[]>(new word[n]); }
+    memory(std::uint32_t n, std::uint32_t threads)
+        : entries(new ring_entry<P>[n]),
+          valid(new word[n]),
+          marks(new word[n]),
+          range_ends(new word[n]),
+          cells(new producer_cell<P>[threads]) {}
     [[nodiscard]] ring_memory<P> view() const {
       return {entries.get(), device_address, valid.get(), marks.get(), range_ends.get(), cells.get()};
     }

@@ -4,10 +4,12 @@
 
 #include <cmdq/platform/boost_atomic.hpp>
 #include <cmdq/platform/std_atomic.hpp>
+#include <cmdq/queue/batch.hpp>
 #include <cmdq/queue/command_queue.hpp>
 #include <cmdq/queue/fixed_memory.hpp>
 #include <cmdq/reclaim/sync_locked.hpp>
 #include <cmdq/stats/counters.hpp>
+#include <cmdq/stats/dump.hpp>
 #include <cmdq/wait/park.hpp>
 #include <cmdq/wait/spin_then_yield.hpp>
 

@@ -73,6 +73,7 @@ class claim_ahead {
       if (s != status::ok) return s;
       if (waiting.clock_due() && w.budget.expired()) return status::timeout;
       w.stats.add(stats::event::space_wait);
+      w.stats.add(waiting.kind());
       waiting.idle_device(&cons_);
     }
     return status::ok;
@@ -95,6 +96,7 @@ class claim_ahead {
       if (make_space(self, w) != status::ok) return false;
       if (waiting.clock_due()) static_cast<void>(w.budget.expired());  // the wait that follows has only what is left
       w.stats.add(stats::event::space_wait);
+      w.stats.add(waiting.kind());
       waiting.idle_device(&cons_);
     }
     return true;

@@ -140,6 +140,7 @@ struct cmpxchg_loop {
         if (fits(word_.load(at<site::claim_look>), n)) break;
         if (waiting.clock_due() && w.budget.expired()) return status::timeout;
         w.stats.add(stats::event::space_wait);
+        w.stats.add(waiting.kind());
         waiting.idle_device(nullptr);
       }
       return status::ok;

@@ -166,6 +166,7 @@ struct combining {
         }
         if (waiting.clock_due() && w.budget.expired()) return status::timeout;
         w.stats.add(stats::event::sync_wait);
+        w.stats.add(waiting.kind());
         time_budget<P> nap(longest_sleep_ns);
         waiting.idle(ring_.done_channel(end), &cons_, blocked, nap);
       }

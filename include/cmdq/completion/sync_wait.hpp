@@ -75,6 +75,7 @@ class sync_wait {
     const void* const line = completion_.by_msi() ? &ring_.entry(p).word0 : nullptr;
     for (;;) {
       w.stats.add(stats::event::sync_wait);
+      w.stats.add(waiting.kind());
       waiting.idle_device(line);
       const bool now_and_then = waiting.device_due();
       const sighting seen = check(allocation, p, now_and_then || !completion_.by_msi(), w, now_and_then);

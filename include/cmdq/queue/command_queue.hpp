@@ -225,7 +225,9 @@ class command_queue {
       by.unsynced_.add(r.start, r.end(), entered);
       return status::ok;
     }
+    const uint64_t began = wait_clock();
     const status done = allocation_.complete(r, w);
+    if constexpr (stats_type::timed) w.stats.waited_ns(P::now_ns() - began);
     if (done != status::ok) return not_done(done, entered, *by.cell_, r);
     const status before = by.unsynced_.empty() ? status::ok : verdict(by.unsynced_);
     return before == status::ok ? verdict(entered, *by.cell_, r) : before;
@@ -247,12 +249,20 @@ class command_queue {
     return s;
   }
 
+  static uint64_t wait_clock() noexcept {
+    if constexpr (stats_type::timed)
+      return P::now_ns();
+    else
+      return 0;
+  }
+
   /// Claim, write, publish. On any status but ok nothing is in the ring.
   [[gnu::always_inline]] status put(const command* list, uint32_t n, intent what, uint32_t entered, who& w,
                                     producer& by, reservation& r) noexcept {
     [[maybe_unused]] typename P::critical_section in_here;
     const status s = claim(n, what, entered, w, by, r);
     if (s != status::ok) return s;
+    w.stats.add(stats::event::list);
     for (uint32_t i = 0; i < n; ++i) ring_.entry(r.start + i).put(list[i]);
     allocation_.publish(r, w);
     return status::ok;
@@ -294,6 +304,7 @@ class command_queue {
 
   /// Publishes what a writer filled, and waits where it was reserved so.
   status finish(reservation& r, uint32_t entered, who& w, producer& by) noexcept {
+    w.stats.add(stats::event::list);
     allocation_.publish(r, w);
     return await_own(r, entered, w, by);
   }

@@ -7,6 +7,7 @@ namespace cmdq::stats {
 
 /// Counts nothing and is empty: the default. Cost: no instruction.
 struct none {
+  static constexpr bool timed = false;  ///< does it want to be told how long a wait took?
   static constexpr void add(event, uint64_t = 1) noexcept {}
 };
 

@@ -42,6 +42,10 @@ struct park {
   template <class P>
   class waiter : public rounds<P> {
    public:
+    [[nodiscard]] stats::event kind() const noexcept {
+      if (asleep()) return stats::event::park;
+      return this->n_ < spins ? stats::event::spin : stats::event::yield;
+    }
     /// A sleeper looks each time it wakes.
     [[nodiscard]] bool clock_due() const noexcept { return asleep() || rounds<P>::clock_due(); }
     [[nodiscard]] bool device_due() const noexcept { return asleep() || rounds<P>::device_due(); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <cmdq/stats/event.hpp>
 #include <cmdq/wait/budget.hpp>
 
 namespace cmdq::wait {
@@ -50,6 +51,8 @@ struct spin {
   template <class P>
   class waiter : public rounds<P> {
    public:
+    /// What the next idle() does, for the counters.
+    [[nodiscard]] static constexpr stats::event kind() noexcept { return stats::event::spin; }
     template <class Blocked>
     void idle(channel<P>&, const void* line, const Blocked&, time_budget<P>&) noexcept {
       P::pause(line, this->n_++);

@@ -16,6 +16,9 @@ struct spin_then_yield {
   template <class P>
   class waiter : public rounds<P> {
    public:
+    [[nodiscard]] stats::event kind() const noexcept {
+      return this->n_ < spins ? stats::event::spin : stats::event::yield;
+    }
     template <class Blocked>
     void idle(channel<P>&, const void* line, const Blocked&, time_budget<P>&) noexcept {
       idle_device(line);

@@ -18,6 +18,7 @@ struct wfe {
   template <class P>
   class waiter : public rounds<P> {
    public:
+    [[nodiscard]] static constexpr stats::event kind() noexcept { return stats::event::spin; }
     template <class Blocked>
     void idle(channel<P>&, const void*, const Blocked&, time_budget<P>&) noexcept {
       ++this->n_;

@@ -64,6 +64,7 @@ inline ring_memory<platform> make_memory(machine& m, unsigned log2, unsigned pro
   out.marks = static_cast<word32*>(m.allocate(entries * sizeof(word32)));
   out.range_ends = static_cast<word32*>(m.allocate(entries * sizeof(word32)));
   out.cells = static_cast<producer_cell<platform>*>(m.allocate(producers * sizeof(producer_cell<platform>)));
+  out.cells = static_cast<producer_cell<platform>*>(m.allocate(producers * sizeof(producer_cell<platform>)));
   return out;
 }
 
@@ -92,6 +93,9 @@ contention_result run_contention(const topology& shape, const contention_options
   using queue_type = command_queue<device, Config>;
   auto& queue = m.make<queue_type>(*plan, dev);
   const std::vector<command> list(o.list_length, command{{0x12, 0}});  // TLBI_NH_VA
+  std::vector<typename queue_type::producer> producers(o.cpus);
+  for (auto& p : producers)
+    if (queue.attach(p) != status::ok) throw std::runtime_error("a CPU could not attach to the queue");
   std::vector<detail::cpu_tally> tallies(o.cpus);
   const picoseconds end = o.warm_up + o.time;
   m.at_time(o.warm_up, [&m, &dev] {
@@ -100,8 +104,7 @@ contention_result run_contention(const topology& shape, const contention_options
   });
   for (unsigned cpu = 0; cpu < o.cpus; ++cpu)
     m.start(cpu, [&, cpu] {
-      typename queue_type::producer me;
-      if (queue.attach(me) != status::ok) throw std::runtime_error("a CPU could not attach to the queue");
+      auto& me = producers[cpu];
       m.spend(m.random().below(o.think + 1), other_work);
       while (m.now() < end) {
         m.spend(detail::think_time(m, o.think), other_work);

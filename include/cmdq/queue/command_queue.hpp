@@ -4,9 +4,7 @@
 
 #include <cmdq/queue/config.hpp>
 #include <cmdq/queue/pieces.hpp>
-#include <cmdq/queue/ticket.hpp>
-#include <cmdq/queue/unsynced.hpp>
-#include <cmdq/queue/writer.hpp>
+#include <cmdq/queue/producer.hpp>
 
 namespace cmdq {
 
@@ -19,92 +17,7 @@ class command_queue {
   using ring_type = ring<Device, Config>;
   using who = typename ring_type::who;
 
-  /// A right to insert, held by one thread (or CPU) at a time. At most options.producers exist at once, which is what
-  /// bounds the entries outstanding. Ends with its lifetime.
-  class producer {
-   public:
-    constexpr producer() noexcept = default;
-    producer(const producer&) = delete;
-    producer& operator=(const producer&) = delete;
-    producer(producer&& other) noexcept
-        : queue_(other.queue_),
-          cell_(other.cell_),
-          writing_(other.writing_),
-          unsynced_(other.unsynced_),
-          stats_(other.stats_) {
-      other.queue_ = nullptr;
-    }
-    producer& operator=(producer&& other) noexcept {
-      if (this != &other) {
-        release();
-        queue_ = other.queue_;
-        cell_ = other.cell_;
-        writing_ = other.writing_;
-        unsynced_ = other.unsynced_;
-        stats_ = other.stats_;
-        other.queue_ = nullptr;
-      }
-      return *this;
-    }
-    ~producer() { release(); }
-    [[nodiscard]] explicit operator bool() const noexcept { return queue_ != nullptr; }
-
-    /// Inserts `n` commands and waits until the device has done them. Returns ok, an error of these very commands or of
-    /// this producer's insert()s since it last waited (illegal_command, fetch_abort, atc_timeout), timeout, stalled,
-    /// device_fault or invalid_argument (`inserted` tells how far it came). n = 0: a lone CMD_SYNC. Waits at most
-    /// options.deadline_ns in all. Progress: lock-free up to the claim (wait-free except cmpxchg_loop), then blocking
-    /// on CPUs that are between claim and publication.
-    outcome issue(const command* list, uint32_t n) noexcept {
-      return insert_for(list, n, true, *this, queue_->opts().deadline_ns);
-    }
-    /// The same with a time budget of its own, in nanoseconds.
-    outcome issue_for(const command* list, uint32_t n, uint64_t ns) noexcept {
-      return insert_for(list, n, true, *this, ns);
-    }
-
-    /// Inserts `n` commands and returns once they are in the ring: not done, but sure to be executed in order, and
-    /// covered by this producer's next issue(), which also tells their errors. n = 0 does nothing. Lists with ATC_INV
-    /// are waited for, since their errors are reported at a CMD_SYNC only, and so is each list after
-    /// unsynced_lists::capacity others. Else as issue(), but waits for the device only for space.
-    outcome insert(const command* list, uint32_t n) noexcept {
-      return insert_for(list, n, false, *this, queue_->opts().deadline_ns);
-    }
-
-    /// Inserts at most options.batch_limit commands with a CMD_SYNC and returns without waiting for it. Errors:
-    /// out_of_range (too long), invalid_argument, stalled, timeout (no space), device_fault: nothing was inserted.
-    result<ticket> submit(const command* list, uint32_t n) noexcept { return queue_->submit(list, n, *this); }
-
-    /// Is the ticket's list done? ok, would_block, its error, expired (too old to be answered for), or device_fault.
-    /// Never waits. Cost: a few loads, at most one device read.
-    [[nodiscard]] status poll(const ticket& t) noexcept { return queue_->poll(t, *this); }
-
-    /// Waits for a ticket, at most `ns`. As poll(), with timeout in place of would_block.
-    [[nodiscard]] status wait(const ticket& t, uint64_t ns) noexcept { return queue_->wait(t, ns, *this); }
-
-    /// Claims `n` entries to be filled in place, at most options.batch_limit; `sync`: with a CMD_SYNC that commit()
-    /// waits for. The writer's code(): ok, out_of_range, invalid_argument (n = 0, or a device that wants lists issued
-    /// twice or of one class), stalled, timeout, device_fault; nothing is claimed then. The budget runs from here to
-    /// the end.
-    [[nodiscard]] writer<command_queue> reserve(uint32_t n, bool sync) noexcept {
-      return queue_->reserve(n, sync, *this);
-    }
-
-    [[nodiscard]] const stats_type& stats() const noexcept { return stats_; }
-
-   private:
-    friend class command_queue;
-    friend class writer<command_queue>;
-    producer(command_queue& q, producer_cell<P>& cell) noexcept : queue_(&q), cell_(&cell) {}
-    void release() noexcept {
-      if (queue_ != nullptr) cell_->taken.store(0, at<site::detach>);
-      queue_ = nullptr;
-    }
-    command_queue* queue_ = nullptr;
-    producer_cell<P>* cell_ = nullptr;
-    bool writing_ = false;  ///< a writer is open: another claim before it is published would wait for itself
-    unsynced_lists unsynced_;
-    [[no_unique_address]] stats_type stats_{};
-  };
+  using producer = cmdq::producer<command_queue>;
 
   /// `p` comes from make_plan<Config>(). PROD and CONS of the device must hold options.first. Cost: O(N) stores.
   command_queue(const plan<P>& p, Device& device) noexcept
@@ -154,6 +67,7 @@ class command_queue {
   [[nodiscard]] const options& opts() const noexcept { return ring_.opts(); }
 
  private:
+  friend class cmdq::producer<command_queue>;
   friend class writer<command_queue>;
   using sync_type = sync_wait<ring_type, typename Config::completion>;
   using reclaim_type = typename Config::reclaim::template state<P, typename Config::wait>;
@@ -161,13 +75,13 @@ class command_queue {
 
   /// Static, so that all arguments travel in registers.
   static outcome insert_for(const command* list, uint32_t n, bool sync, producer& by, uint64_t ns) noexcept {
+    if (by.closed_) return {status::invalid_argument};
     return by.queue_->insert_one(list, n, sync, by, ns);
   }
 
   [[gnu::always_inline]] outcome insert_one(const command* list, uint32_t n, bool sync, producer& by,
                                             uint64_t ns) noexcept {
-    if (n != 1 || list == nullptr || by.writing_ || ring_.opts().cuts_specially())
-      return insert_pieces(list, n, sync, by, ns);
+    if (n != 1 || list == nullptr || ring_.opts().cuts_specially()) return insert_pieces(list, n, sync, by, ns);
     const uint8_t op = opcode_of(list->word[0]);
     if (op == opcode_sync) return {status::invalid_argument};
     sync = sync || op == opcode_atc_inv;
@@ -183,7 +97,7 @@ class command_queue {
   [[gnu::noinline]] outcome insert_pieces(const command* list, uint32_t n, bool sync, producer& by,
                                           uint64_t ns) noexcept {
     outcome o;
-    if ((list == nullptr && n != 0) || by.writing_) return give_up(o, status::invalid_argument);
+    if (list == nullptr && n != 0) return give_up(o, status::invalid_argument);
     who w{time_budget<P>(ns), by.stats_};
     while (n != 0 || (sync && o.lists == 0)) {
       const piece next = next_piece(ring_.opts(), list, n, sync);
@@ -295,10 +209,10 @@ class command_queue {
     const uint32_t entered = errors_.enter();
     status s = status::ok;
     if (n > o.batch_limit) s = status::out_of_range;
-    if (n == 0 || by.writing_ || o.repeat_invalidations || o.sync_every_batch) s = status::invalid_argument;
+    if (n == 0 || o.repeat_invalidations || o.sync_every_batch) s = status::invalid_argument;
     if (s == status::ok)
       s = claim(n, sync || by.unsynced_.full() ? intent::waited : intent::unsynced, entered, w, by, r);
-    by.writing_ = by.writing_ || s == status::ok;
+    by.closed_ = s == status::ok;
     return writer<command_queue>(*this, by, s, n, entered, r, w.budget);
   }
 
@@ -313,7 +227,6 @@ class command_queue {
     const options& o = ring_.opts();
     if (n > o.batch_limit) return refusal{status::out_of_range, "commands", n, o.batch_limit};
     if (list == nullptr && n != 0) return refusal{status::invalid_argument, "list", 0, 0};
-    if (by.writing_) return refusal{status::invalid_argument, "producer with an open writer", 1, 0};
     if (n != 0) {
       const piece whole = next_piece(o, list, n, true);
       if (!whole.valid || whole.repeat || whole.n != n) return refusal{status::invalid_argument, "list", whole.n, n};

@@ -54,7 +54,7 @@ class writer {
     if (queue_ == nullptr) return code_ == status::ok ? status::invalid_argument : code_;
     while (filled_ < commands_) queue_->ring_.entry(claim_.start + filled_++).put(make_sync(sync_signal::none));
     who w{budget_, by_->stats_};
-    by_->writing_ = false;
+    by_->closed_ = false;
     Queue& queue = *queue_;
     queue_ = nullptr;
     return queue.finish(claim_, entered_, w, *by_);
@@ -62,8 +62,11 @@ class writer {
 
  private:
   friend Queue;
+  friend typename Queue::producer;
   using budget = time_budget<typename Queue::P>;
 
+  writer(typename Queue::producer& by, status s) noexcept
+      : queue_(nullptr), by_(&by), budget_(0), commands_(0), entered_(0), code_(s) {}
   writer(Queue& q, typename Queue::producer& by, status s, uint32_t n, uint32_t entered, const reservation& r,
          const budget& b) noexcept
       : queue_(s == status::ok ? &q : nullptr),

@@ -31,15 +31,23 @@ constexpr bool illegal_range(const any_command& c) noexcept {
 
 namespace detail {
 
+/// Fields of `c` that are not 0 although the command has no such field, one bit each.
+constexpr uint32_t foreign_fields(const layout& l, const any_command& c) noexcept {
+  uint32_t set = 0;
+  for (size_t i = 0; i < field_count; ++i) set |= static_cast<uint32_t>(c.values[i] != 0) << i;
+  return set & ~l.has;
+}
+
 constexpr refusal check_values(const layout& l, const any_command& c) noexcept {
-  for (size_t i = 0; i < field_count; ++i) {
-    const auto id_of = static_cast<field>(i);
-    const uint64_t v = c.values[i];
-    const field_bits* f = l.find(id_of);
-    if (f == nullptr && v != 0) return {status::invalid_argument, name(id_of), v, 0};
-    if (f == nullptr) continue;
-    if (v % f->alignment() != 0) return {status::misaligned, name(id_of), v, f->alignment()};
-    if (v > f->max()) return {status::out_of_range, name(id_of), v, f->max()};
+  if (const uint32_t foreign = foreign_fields(l, c); foreign != 0) {
+    const auto first = static_cast<field>(__builtin_ctz(foreign));
+    return {status::invalid_argument, name(first), c.get(first), 0};
+  }
+  for (size_t i = 0; i < l.count; ++i) {
+    const field_bits& f = l.fields[i];
+    const uint64_t v = c.get(f.id);
+    if ((v & (f.alignment() - 1)) != 0) return {status::misaligned, name(f.id), v, f.alignment()};
+    if (v > f.max()) return {status::out_of_range, name(f.id), v, f.max()};
   }
   if (illegal_range(c)) return {status::invalid_argument, "num, scale and ttl with tg != 0", 0, 1};
   return {};

@@ -108,13 +108,11 @@ struct layout {
   const char* name = "";
   field_bits fields[max_fields] = {};
   size_t count = 0;
+  uint32_t has = 0;               ///< bit i: the command has field i
+  uint64_t used[2] = {0xffU, 0};  ///< bits of each word that belong to the opcode or to a field
 
-  /// Bits of `word` that must be 0: all but the opcode's and the fields'.
-  [[nodiscard]] constexpr uint64_t reserved(unsigned word) const noexcept {
-    uint64_t used = word == 0 ? 0xffU : 0;
-    for (size_t i = 0; i < count; ++i) used |= fields[i].word == word ? fields[i].mask() : 0;
-    return ~used;
-  }
+  /// Bits of `word` that must be 0.
+  [[nodiscard]] constexpr uint64_t reserved(unsigned word) const noexcept { return ~used[word]; }
   /// Null when the command has no such field.
   [[nodiscard]] constexpr const field_bits* find(field f) const noexcept {
     for (size_t i = 0; i < count; ++i) {
@@ -128,8 +126,13 @@ namespace detail {
 
 template <class... F>
 constexpr layout make(opcode op, const char* name, F... f) noexcept {
-  static_assert(sizeof...(F) <= layout::max_fields);
-  return {op, name, {f...}, sizeof...(F)};
+  static_assert(sizeof...(F) <= layout::max_fields && field_count <= 32);
+  layout l{op, name, {f...}, sizeof...(F)};
+  for (size_t i = 0; i < l.count; ++i) {
+    l.has |= 1U << static_cast<unsigned>(l.fields[i].id);
+    l.used[l.fields[i].word] |= l.fields[i].mask();
+  }
+  return l;
 }
 
 inline constexpr auto id = field_kind::identifier;
@@ -190,12 +193,25 @@ inline constexpr layout layouts[] = {
                  field_bits{field::msiaddr, 1, 51, 2, detail::address}),
 };
 
-/// The layout of an opcode byte; null when no command has it. Cost: a search of the table.
+namespace detail {
+inline constexpr uint8_t no_layout = 0xff;
+struct layout_index {
+  uint8_t of[256];
+};
+constexpr layout_index make_index() noexcept {
+  layout_index index{};
+  for (uint8_t& i : index.of) i = no_layout;
+  uint8_t next = 0;
+  for (const layout& l : layouts) index.of[static_cast<uint8_t>(l.op)] = next++;
+  return index;
+}
+inline constexpr layout_index index = make_index();
+}  // namespace detail
+
+/// The layout of an opcode byte; null when no command has it. Cost: a table look-up.
 constexpr const layout* find_layout(uint8_t op) noexcept {
-  for (const layout& l : layouts) {
-    if (static_cast<uint8_t>(l.op) == op) return &l;
-  }
-  return nullptr;
+  const uint8_t i = detail::index.of[op];
+  return i == detail::no_layout ? nullptr : &layouts[i];
 }
 
 }  // namespace cmdq::smmuv3

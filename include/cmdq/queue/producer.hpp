@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <cmdq/queue/ticket.hpp>
+#include <cmdq/queue/unsynced.hpp>
+#include <cmdq/queue/writer.hpp>
+
+namespace cmdq {
+
+/// A right to insert, held by one thread (or CPU) at a time. At most options.producers exist at once, which is what
+/// bounds the entries outstanding. Ends with its lifetime.
+template <class Queue>
+class producer {
+ public:
+  constexpr producer() noexcept = default;
+  producer(const producer&) = delete;
+  producer& operator=(const producer&) = delete;
+  producer(producer&& other) noexcept
+      : queue_(other.queue_),
+        cell_(other.cell_),
+        closed_(other.closed_),
+        unsynced_(other.unsynced_),
+        stats_(other.stats_) {
+    other.queue_ = nullptr;
+    other.closed_ = true;
+  }
+  producer& operator=(producer&& other) noexcept {
+    if (this != &other) {
+      release();
+      queue_ = other.queue_;
+      cell_ = other.cell_;
+      closed_ = other.closed_;
+      unsynced_ = other.unsynced_;
+      stats_ = other.stats_;
+      other.queue_ = nullptr;
+      other.closed_ = true;
+    }
+    return *this;
+  }
+  ~producer() { release(); }
+  [[nodiscard]] explicit operator bool() const noexcept { return queue_ != nullptr; }
+
+  /// Inserts `n` commands and waits until the device has done them. Returns ok, an error of these very commands or of
+  /// this producer's insert()s since it last waited (illegal_command, fetch_abort, atc_timeout), timeout, stalled,
+  /// device_fault or invalid_argument (`inserted` tells how far it came). n = 0: a lone CMD_SYNC. Waits at most
+  /// options.deadline_ns in all. Progress: lock-free up to the claim (wait-free except cmpxchg_loop), then blocking
+  /// on CPUs that are between claim and publication.
+  outcome issue(const command* list, uint32_t n) noexcept { return issue_for(list, n, budget()); }
+  /// The same with a time budget of its own, in nanoseconds.
+  outcome issue_for(const command* list, uint32_t n, uint64_t ns) noexcept {
+    return Queue::insert_for(list, n, true, *this, ns);
+  }
+
+  /// Inserts `n` commands and returns once they are in the ring: not done, but sure to be executed in order, and
+  /// covered by this producer's next issue(), which also tells their errors. n = 0 does nothing. Lists with ATC_INV
+  /// are waited for, since their errors are reported at a CMD_SYNC only, and so is each list after
+  /// unsynced_lists::capacity others. Else as issue(), but waits for the device only for space.
+  outcome insert(const command* list, uint32_t n) noexcept {
+    return Queue::insert_for(list, n, false, *this, budget());
+  }
+
+  /// Inserts at most options.batch_limit commands with a CMD_SYNC and returns without waiting for it. Errors:
+  /// out_of_range (too long), invalid_argument, stalled, timeout (no space), device_fault: nothing was inserted.
+  result<ticket> submit(const command* list, uint32_t n) noexcept {
+    if (closed_) return refusal{status::invalid_argument, "producer", 0, 1};
+    return queue_->submit(list, n, *this);
+  }
+
+  /// Is the ticket's list done? ok, would_block, its error, expired (too old to be answered for), or device_fault.
+  /// Never waits. Cost: a few loads, at most one device read.
+  [[nodiscard]] status poll(const ticket& t) noexcept {
+    return queue_ == nullptr ? status::invalid_argument : queue_->poll(t, *this);
+  }
+
+  /// Waits for a ticket, at most `ns`. As poll(), with timeout in place of would_block.
+  [[nodiscard]] status wait(const ticket& t, uint64_t ns) noexcept {
+    return queue_ == nullptr ? status::invalid_argument : queue_->wait(t, ns, *this);
+  }
+
+  /// Claims `n` entries to be filled in place, at most options.batch_limit; `sync`: with a CMD_SYNC that commit()
+  /// waits for. The writer's code(): ok, out_of_range, invalid_argument (n = 0, or a device that wants lists issued
+  /// twice or of one class), stalled, timeout, device_fault; nothing is claimed then. The budget runs from here to
+  /// the end.
+  [[nodiscard]] writer<Queue> reserve(uint32_t n, bool sync) noexcept {
+    return closed_ ? writer<Queue>(*this, status::invalid_argument) : queue_->reserve(n, sync, *this);
+  }
+
+  [[nodiscard]] const typename Queue::stats_type& stats() const noexcept { return stats_; }
+
+ private:
+  friend Queue;
+  friend class writer<Queue>;
+  producer(Queue& q, producer_cell<typename Queue::P>& cell) noexcept : queue_(&q), cell_(&cell), closed_(false) {}
+  [[nodiscard]] uint64_t budget() const noexcept { return closed_ ? 0 : queue_->opts().deadline_ns; }
+  void release() noexcept {
+    if (queue_ != nullptr) cell_->taken.store(0, at<site::detach>);
+    queue_ = nullptr;
+    closed_ = true;
+  }
+  Queue* queue_ = nullptr;
+  producer_cell<typename Queue::P>* cell_ = nullptr;
+  bool closed_ = true;  ///< not attached, or a writer is open: a claim before it is published would wait for itself
+  unsynced_lists unsynced_;
+  [[no_unique_address]] typename Queue::stats_type stats_{};
+};
+
+}  // namespace cmdq

@@ -88,7 +88,7 @@ class command_queue {
     who w{time_budget<P>(ns), by.stats_};
     reservation r;
     const uint32_t entered = errors_.enter();
-    const status in = put(list, 1, sync || by.unsynced_.full() ? intent::waited : intent::unsynced, entered, w, by, r);
+    const status in = put(list, 1, intent_of(sync, by), entered, w, by, r);
     if (in != status::ok) return {in};
     const status end = await_own(r, entered, w, by);
     return {end, 1, sync && end == status::ok ? 1U : 0U, 1, r.start};
@@ -125,7 +125,7 @@ class command_queue {
   status run(const command* list, uint32_t n, bool sync, who& w, producer& by, outcome& o) noexcept {
     reservation r;
     const uint32_t entered = errors_.enter();
-    const status s = put(list, n, sync || by.unsynced_.full() ? intent::waited : intent::unsynced, entered, w, by, r);
+    const status s = put(list, n, intent_of(sync, by), entered, w, by, r);
     if (s != status::ok) return s;
     if (o.lists == 0) o.first = r.start;
     o.inserted += n;
@@ -135,15 +135,12 @@ class command_queue {
 
   /// Waits for a list that was claimed as waited for, and says what became of it.
   [[gnu::always_inline]] status await_own(const reservation& r, uint32_t entered, who& w, producer& by) noexcept {
-    if (!r.waited) {
-      by.unsynced_.add(r.start, r.end(), entered);
-      return status::ok;
-    }
+    if (!r.waited) return status::ok;
     const uint64_t began = wait_clock();
     const status done = allocation_.complete(r, w);
     if constexpr (stats_type::timed) w.stats.waited_ns(P::now_ns() - began);
     if (done != status::ok) return not_done(done, entered, *by.cell_, r);
-    const status before = by.unsynced_.empty() ? status::ok : verdict(by.unsynced_);
+    const status before = by.unsynced_ == 0 ? status::ok : verdict_unsynced(by);
     return before == status::ok ? verdict(entered, *by.cell_, r) : before;
   }
 
@@ -155,12 +152,15 @@ class command_queue {
   }
 
   /// What went wrong with earlier lists, which are done by now. Told once.
-  [[gnu::noinline]] status verdict(unsynced_lists& earlier) const noexcept {
-    status s = status::ok;
-    for (const unsynced_lists::span& list : earlier)
-      if (s == status::ok) s = errors_.verdict_by_marks(earlier.entered(), list.start, list.end);
-    earlier.clear();
+  [[gnu::noinline]] status verdict_unsynced(producer& by) const noexcept {
+    const status s = errors_.verdict_unsynced(by.unsynced_since_, *by.cell_, by.unsynced_);
+    by.unsynced_ = 0;
     return s;
+  }
+
+  /// After so many lists that nobody waited for, one is.
+  static intent intent_of(bool sync, const producer& by) noexcept {
+    return sync || by.unsynced_ == producer_cell<P>::most_unsynced ? intent::waited : intent::unsynced;
   }
 
   static uint64_t wait_clock() noexcept {
@@ -189,7 +189,10 @@ class command_queue {
     if (s != status::ok) {
       errors_.stall();
     } else if (r.waited) {
-      by.cell_->wait_for(r.start, r.end());  // [X] before the list is valid
+      by.cell_->set(by.cell_->waited, r.start, r.end());  // [X] before the list is valid
+    } else if (what == intent::unsynced) {
+      if (by.unsynced_ == 0) by.unsynced_since_ = entered;
+      by.cell_->set(by.cell_->unsynced[by.unsynced_++], r.start, r.end());  // [X] the same
     }
     return s;
   }
@@ -210,8 +213,7 @@ class command_queue {
     status s = status::ok;
     if (n > o.batch_limit) s = status::out_of_range;
     if (n == 0 || o.repeat_invalidations || o.sync_every_batch) s = status::invalid_argument;
-    if (s == status::ok)
-      s = claim(n, sync || by.unsynced_.full() ? intent::waited : intent::unsynced, entered, w, by, r);
+    if (s == status::ok) s = claim(n, intent_of(sync, by), entered, w, by, r);
     by.closed_ = s == status::ok;
     return writer<command_queue>(*this, by, s, n, entered, r, w.budget);
   }

@@ -53,6 +53,18 @@ class error_handler {
     return status_of(error_within(cell.error.load(at<site::cell_verdict>), from, to));
   }
 
+  /// The same for the first `count` of the lists that were not waited for.
+  [[nodiscard]] status verdict_unsynced(uint32_t entered, const producer_cell<P>& cell, uint32_t count) const noexcept {
+    if (!any_since(entered)) return status::ok;
+    const uint32_t error = cell.error.load(at<site::cell_verdict>);
+    uint32_t code = 0;
+    for (uint32_t i = 0; i < count && code == 0; ++i) {
+      const uint64_t list = cell.unsynced[i].load(at<site::cell_look>);
+      code = error_within(error, static_cast<position>(list >> 32), static_cast<position>(list));
+    }
+    return status_of(code);
+  }
+
   /// The same for a ticket, by the marks in the ring: a mark may be replaced a lap later. Cost: one load per entry.
   [[nodiscard]] status verdict_by_marks(uint32_t entered, position from, position to) const noexcept {
     if (!any_since(entered)) return status::ok;
@@ -157,14 +169,20 @@ class error_handler {
     ring_.mark(p).store(packed, at<site::mark_store>);
     for (uint32_t i = 0; i < ring_.opts().producers; ++i) {
       auto& cell = ring_.cell(i);
-      const uint64_t list = cell.list.load(at<site::cell_look>);
-      const auto from = static_cast<position>(list >> 32);
-      const auto to = static_cast<position>(list);
-      if (to - (p + 1) >= to - from) continue;
-      if (error_within(cell.error.load(at<site::cell_verdict>), from, to) == 0)  // the first one is told
-        cell.error.store(packed, at<site::cell_error>);
+      tell(cell, cell.waited, p, packed);
+      for (auto& list : cell.unsynced) tell(cell, list, p, packed);
     }
     word_.fetch_add(health::one_error, at<site::health_error>);
+  }
+
+  void tell(producer_cell<P>& cell, const typename P::template atomic<uint64_t>& list, position p,
+            uint32_t packed) noexcept {
+    const uint64_t span = list.load(at<site::cell_look>);
+    const auto from = static_cast<position>(span >> 32);
+    const auto to = static_cast<position>(span);
+    if (to - (p + 1) >= to - from) return;
+    if (error_within(cell.error.load(at<site::cell_verdict>), from, to) == 0)  // the first one is told
+      cell.error.store(packed, at<site::cell_error>);
   }
 
   /// The CMD_SYNC where it is its list's own, else each ATC_INV that it answers for: a shared one has waiters without

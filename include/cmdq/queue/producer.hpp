@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cmdq/queue/ticket.hpp>
-#include <cmdq/queue/unsynced.hpp>
 #include <cmdq/queue/writer.hpp>
 
 namespace cmdq {
@@ -20,6 +19,7 @@ class producer {
         cell_(other.cell_),
         closed_(other.closed_),
         unsynced_(other.unsynced_),
+        unsynced_since_(other.unsynced_since_),
         stats_(other.stats_) {
     other.queue_ = nullptr;
     other.closed_ = true;
@@ -31,6 +31,7 @@ class producer {
       cell_ = other.cell_;
       closed_ = other.closed_;
       unsynced_ = other.unsynced_;
+      unsynced_since_ = other.unsynced_since_;
       stats_ = other.stats_;
       other.queue_ = nullptr;
       other.closed_ = true;
@@ -54,7 +55,7 @@ class producer {
   /// Inserts `n` commands and returns once they are in the ring: not done, but sure to be executed in order, and
   /// covered by this producer's next issue(), which also tells their errors. n = 0 does nothing. Lists with ATC_INV
   /// are waited for, since their errors are reported at a CMD_SYNC only, and so is each list after
-  /// unsynced_lists::capacity others. Else as issue(), but waits for the device only for space.
+  /// producer_cell::most_unsynced others. Else as issue(), but waits for the device only for space.
   outcome insert(const command* list, uint32_t n) noexcept {
     return Queue::insert_for(list, n, false, *this, budget());
   }
@@ -99,8 +100,9 @@ class producer {
   }
   Queue* queue_ = nullptr;
   producer_cell<typename Queue::P>* cell_ = nullptr;
-  bool closed_ = true;  ///< not attached, or a writer is open: a claim before it is published would wait for itself
-  unsynced_lists unsynced_;
+  bool closed_ = true;     ///< not attached, or a writer is open: a claim before it is published would wait for itself
+  uint32_t unsynced_ = 0;  ///< lists that nobody waited for yet
+  uint32_t unsynced_since_ = 0;  ///< the health word before the first of them
   [[no_unique_address]] typename Queue::stats_type stats_{};
 };
 

@@ -6,16 +6,20 @@
 
 namespace cmdq {
 
-/// Where a producer says which list it waits for, and the error handler says what went wrong with it. One per producer,
-/// a cache line each. A mark in the ring alone would not do: software CONS may be past a list whose caller has not
-/// looked yet, and an error one lap later would replace the mark.
+/// Where a producer says which lists it answers for, and the error handler says what went wrong with them. One per
+/// producer, two cache lines each. A mark in the ring alone would not do: software CONS may be past a list whose caller
+/// has not looked yet, and an error one lap later would replace the mark.
 template <class P>
 struct alignas(64) producer_cell {
-  typename P::template atomic<uint64_t> list;   ///< start (upper half) and end of the list waited for
-  typename P::template atomic<uint32_t> error;  ///< position and code of the first error in it, as in a mark
+  /// Lists that a producer may leave without waiting for one: the next one is waited for, so that no error goes untold.
+  static constexpr uint32_t most_unsynced = 14;
+
+  typename P::template atomic<uint64_t> waited;                   ///< start (upper half) and end of the list waited for
+  typename P::template atomic<uint64_t> unsynced[most_unsynced];  ///< of those inserted since, without waiting
+  typename P::template atomic<uint32_t> error;  ///< position and code of the last such list's first error, as in a mark
   typename P::template atomic<uint32_t> taken;
 
-  void wait_for(position start, position end) noexcept {
+  void set(typename P::template atomic<uint64_t>& list, position start, position end) noexcept {
     list.store((static_cast<uint64_t>(start) << 32) | end, at<site::cell_list>);
   }
 };

@@ -47,7 +47,8 @@ class ring {
     }
     for (uint32_t i = 0; i < geo_.entries(); ++i) plan_.memory.marks[i].store(0, at<site::setup>);
     for (uint32_t i = 0; i < p.opts.producers; ++i) {
-      cell(i).wait_for(first, first);
+      cell(i).set(cell(i).waited, first, first);
+      for (auto& list : cell(i).unsynced) cell(i).set(list, first, first);
       cell(i).error.store(0, at<site::setup>);
       cell(i).taken.store(0, at<site::setup>);
     }

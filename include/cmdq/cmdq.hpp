@@ -2,6 +2,7 @@
 // Umbrella for hosted programs: the queue with everything to build it from, and the default configuration.
 #pragma once
 
+#include <cmdq/completion/automatic.hpp>
 #include <cmdq/platform/boost_atomic.hpp>
 #include <cmdq/platform/std_atomic.hpp>
 #include <cmdq/queue/batch.hpp>

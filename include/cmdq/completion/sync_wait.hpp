@@ -21,6 +21,7 @@ class sync_wait {
   }
 
   [[nodiscard]] bool by_msi() const noexcept { return completion_.by_msi(); }
+  [[nodiscard]] Completion& completion() noexcept { return completion_; }
 
   /// One look at the device: where it is, and its errors handled. CONS shows command-queue errors; GERROR shows those
   /// and others, and is read too. Never waits.

@@ -65,6 +65,8 @@ class command_queue {
     return ring_.shape().to_register(allocation_.cons(at<site::cons_look>));
   }
   [[nodiscard]] const options& opts() const noexcept { return ring_.opts(); }
+  /// The completion policy's own settings, where it has any (completion::automatic).
+  [[nodiscard]] typename Config::completion& completion() noexcept { return sync_.completion(); }
 
  private:
   friend class cmdq::producer<command_queue>;
@@ -213,7 +215,8 @@ class command_queue {
     status s = status::ok;
     if (n > o.batch_limit) s = status::out_of_range;
     if (n == 0 || o.repeat_invalidations || o.sync_every_batch) s = status::invalid_argument;
-    if (s == status::ok) s = claim(n, intent_of(sync, by), entered, w, by, r);
+    if (s == status::ok)
+      s = claim(n, intent_of(sync, by), entered, w, by, r);
     by.closed_ = s == status::ok;
     return writer<command_queue>(*this, by, s, n, entered, r, w.budget);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <cmdq/dma/mapper.hpp>
+#include <cmdq/dma/dispatch.hpp>
 #include <thread>
 
 #include "dma/support.hpp"
@@ -142,6 +142,23 @@ CMDQ_TEST(strict_gives_no_iova_out_before_its_invalidation) {
   CMDQ_CHECK_EQ(*w.map.map(0, small_pages, 0x4000, 4096), first);
   CMDQ_CHECK_EQ(w.map.sync(0, batch), status::ok);
   CMDQ_CHECK(meanwhile != second);
+}
+
+CMDQ_TEST(handle_reaches_the_common_mapper_directly_and_others_through_the_table) {
+  single w(10);
+  passthrough none;
+  using handle_type = handle<mapper<test::counted, test::simple_iotlb<test::counted>>>;
+  const handle_type common(w.map);
+  const handle_type other(none);
+  CMDQ_CHECK(common.direct() && !other.direct());
+  const uint64_t iova = *common.map(0, small_pages, 0x7123, 100);
+  w.tlb.translate(iova, [](const translation& t) { CMDQ_CHECK_EQ(t.pa, 0x7123U); });
+  CMDQ_CHECK_EQ(common.unmap(0, small_pages, iova, 100), status::ok);
+  CMDQ_CHECK_EQ(common.unmap(0, small_pages, iova, 100), status::invalid_argument);
+  CMDQ_CHECK_EQ(*other.map(0, small_pages, 0x7123, 100), 0x7123U);
+  CMDQ_CHECK_EQ(other.unmap(0, small_pages, 0x7123, 100), status::ok);
+  CMDQ_CHECK_EQ(other.map(0, small_pages, 0x7123, 0).code(), status::invalid_argument);
+  CMDQ_CHECK_EQ(w.tlb.range_calls, 1U);
 }
 
 CMDQ_TEST(failed_invalidation_never_gives_the_range_out_again) {

@@ -2,6 +2,7 @@
 // Many threads map and unmap through the queue while the device translates; every violation is counted.
 #pragma once
 
+#include <array>
 #include <chrono>
 
 #include "dma/smmu_rig.hpp"

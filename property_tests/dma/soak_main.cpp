@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSL-1.0
+// dma_soak --threads N --seconds S: half the time strict, half lazy, with the device translating all the while.
+// Exit codes: 0 clean, 1 a violation, 2 bad input.
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+
+#include "dma/soak.hpp"
+
+namespace {
+
+using namespace cmdq;
+
+/// 0 when `text` is not a number in 1..limit.
+unsigned number(const char* text, unsigned limit) {
+  unsigned n = 0;
+  const char* const end = text + std::strlen(text);
+  const auto [stop, error] = std::from_chars(text, end, n);
+  return error == std::errc{} && stop == end && n <= limit ? n : 0;
+}
+
+bool run(const char* what, unsigned threads, unsigned half_seconds, bool lazy) {
+  test::soak<default_config> soak(threads, lazy);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(500) * half_seconds;
+  const test::soak_result r = soak.run(end, 1);
+  std::printf("%s, %u threads: %llu pairs, %llu TLBIs, %llu flushes, %llu translations\n", what, threads,
+              static_cast<unsigned long long>(r.pairs), static_cast<unsigned long long>(r.tlbi),
+              static_cast<unsigned long long>(r.flushes), static_cast<unsigned long long>(r.hits));
+  std::printf("  stale %llu, reached after unmap %llu, leaked pages %llu, lost %llu, refused %llu, no space %llu: %s\n",
+              static_cast<unsigned long long>(r.stale), static_cast<unsigned long long>(r.dead),
+              static_cast<unsigned long long>(r.leaked), static_cast<unsigned long long>(r.lost),
+              static_cast<unsigned long long>(r.refused), static_cast<unsigned long long>(r.full),
+              r.clean() ? "clean" : "NOT CLEAN");
+  std::fflush(stdout);
+  return r.clean();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  constexpr unsigned most_threads = 128;
+  constexpr unsigned most_seconds = 86400;
+  unsigned threads = 32;
+  unsigned seconds = 10;
+  for (int i = 1; i < argc; i += 2) {
+    const bool is_threads = std::strcmp(argv[i], "--threads") == 0;
+    if (i + 1 == argc || (!is_threads && std::strcmp(argv[i], "--seconds") != 0)) {
+      std::fprintf(stderr, "usage: dma_soak [--threads 1..%u] [--seconds 1..%u]\n", most_threads, most_seconds);
+      return 2;
+    }
+    const unsigned limit = is_threads ? most_threads : most_seconds;
+    const unsigned n = number(argv[i + 1], limit);
+    if (n == 0) {
+      std::fprintf(stderr, "dma_soak: %s %s: must be a number from 1 to %u\n", argv[i], argv[i + 1], limit);
+      return 2;
+    }
+    (is_threads ? threads : seconds) = n;
+  }
+  const bool strict = run("strict", threads, seconds, false);
+  const bool lazy = run("lazy", threads, seconds, true);
+  return strict && lazy ? 0 : 1;
+}

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmdq/core/position.hpp>
+#include <cmdq/core/status.hpp>
 
 namespace cmdq {
 

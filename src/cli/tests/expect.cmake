@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: BSL-1.0
+# Runs a program, shows what it prints, and demands exit code 0 and a match: cmake -DMATCH=regex -P expect.cmake program args...
+set(command "")
+set(found FALSE)
+math(EXPR last "${CMAKE_ARGC} - 1")
+foreach(i RANGE ${last})
+  if(found)
+    list(APPEND command "${CMAKE_ARGV${i}}")
+  elseif(CMAKE_ARGV${i} MATCHES "expect\\.cmake$")
+    set(found TRUE)
+  endif()
+endforeach()
+execute_process(COMMAND ${command} RESULT_VARIABLE got OUTPUT_VARIABLE out ERROR_VARIABLE err)
+message("${out}${err}")
+if(NOT got STREQUAL 0 OR NOT out MATCHES "${MATCH}")
+  message(FATAL_ERROR "exit ${got}, expected 0 and a match of: ${MATCH}")
+endif()

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Several threads at one device. A run under ThreadSanitizer says more than a plain one.
 #include <atomic>
+#include <functional>
 #include <thread>
+#include <utility>
 
 #include "rig.hpp"
 
@@ -41,6 +43,45 @@ CMDQ_TEST(no_register_write_is_lost_in_write) {
   CMDQ_CHECK_EQ(r.log.executed.size(), total);
   for (uint32_t i = 0; i < total; ++i) CMDQ_CHECK_EQ(r.log.executed[i].at, i);
   CMDQ_CHECK_EQ(r.device.odd.total(), 0u);
+}
+
+namespace {
+
+/// std::atomic, but something may happen just before the consumer lays down its work.
+struct interrupted : platform_t {
+  static inline std::function<void()> before_rest;
+  static void interrupt() {
+    if (const auto now = std::exchange(before_rest, nullptr)) now();
+  }
+  template <class T>
+  class atomic : public platform_t::atomic<T> {
+   public:
+    using platform_t::atomic<T>::atomic;
+    template <class S>
+    void store(T v, S s) noexcept {
+      if (S::id == site::device_rest) interrupt();
+      platform_t::atomic<T>::store(v, s);
+    }
+    template <class S>
+    bool compare_exchange(T& expected, T v, S s) noexcept {
+      if (S::id == site::device_rest) interrupt();
+      return platform_t::atomic<T>::compare_exchange(expected, v, s);
+    }
+  };
+};
+
+}  // namespace
+
+/// The same in the one moment that matters: after the last look at the registers, before the consumer is free again.
+CMDQ_TEST(register_write_at_the_last_moment_is_seen) {
+  std::vector<ring_entry<interrupted>> entries(4);
+  model::hardware<interrupted, ring_entry<interrupted>> device(device_drive::in_write);
+  CMDQ_CHECK_EQ(device.attach(entries.data(), 2, ring_base), status::ok);
+  for (uint64_t i = 0; i < 2; ++i) entries[i].put(tlbi(i));
+  interrupted::before_rest = [&] { device.write_prod(2); };
+  device.write_prod(1);
+  CMDQ_CHECK(!interrupted::before_rest);
+  CMDQ_CHECK_EQ(device.read_cons(), 2u);
 }
 
 CMDQ_TEST(device_thread) {

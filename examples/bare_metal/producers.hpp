@@ -17,8 +17,13 @@
 namespace producers {
 
 using bare_metal = cmdq::platform::aarch64::bare_metal;
-using device_type = cmdq::smmuv3::device<>;
 using cmdq::status;
+
+/// Registers as the platform wants them accessed.
+template <class P>
+struct registers_of {
+  using type = cmdq::platform::mmio64;
+};
 
 template <class Platform, class Allocation>
 struct config : cmdq::freestanding_config {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-// A platform that gives way at random before its atomic accesses. A single-threaded emulator switches CPUs only at
-// YIELD, so this is what makes 128 emulated CPUs interleave between any two steps of the algorithm, and the same way
-// each time.
+// A platform that gives way at random before its atomic and its device accesses. A single-threaded emulator switches
+// CPUs only at YIELD, so this is what makes 128 emulated CPUs interleave between any two steps of the algorithm, and
+// the same way each time.
 #pragma once
 
-#include "board/board.hpp"
-
-#include <cmdq/platform/aarch64.hpp>
+#include "producers.hpp"
 
 namespace producers {
 
@@ -77,5 +75,25 @@ struct restless : cmdq::platform::aarch64::bare_metal {
 };
 
 static_assert(cmdq::platform_type<restless>);
+
+/// The same between the algorithm and the device's registers.
+struct restless_registers {
+  cmdq::platform::mmio64 page;
+  constexpr explicit restless_registers(uintptr_t base) noexcept : page{base} {}
+  [[nodiscard]] uint32_t read32(uint32_t offset) const noexcept {
+    restless::stir();
+    return page.read32(offset);
+  }
+  void write32(uint32_t offset, uint32_t v) const noexcept {
+    restless::stir();
+    page.write32(offset, v);
+  }
+  void write64(uint32_t offset, uint64_t v) const noexcept { page.write64(offset, v); }
+};
+
+template <>
+struct registers_of<restless> {
+  using type = restless_registers;
+};
 
 }  // namespace producers

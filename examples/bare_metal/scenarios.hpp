@@ -17,6 +17,8 @@ template <class Config>
 class trial {
  public:
   using platform = typename Config::platform;
+  using registers = typename registers_of<platform>::type;
+  using device_type = cmdq::smmuv3::device<registers>;
   using queue_type = cmdq::command_queue<device_type, Config>;
   using hand_type = hand<queue_type>;
 
@@ -134,7 +136,7 @@ class trial {
     ready = 0;
     const uint64_t start = platform::now_ns();
     record& mine = records[0];
-    mine.expect(device_.set_consuming<platform>(false, 1000000000) == status::ok, "stop", status::timeout);
+    mine.expect(device_.template set_consuming<platform>(false, 1000000000) == status::ok, "stop", status::timeout);
     all(queue, p, [](hand_type& h, const phase& ph) {
       __atomic_fetch_add(&ready, 1, __ATOMIC_SEQ_CST);
       while (__atomic_load_n(&ready, __ATOMIC_SEQ_CST) != ph.cpus) platform::yield();
@@ -143,9 +145,9 @@ class trial {
       while (h.cpu() == 1 && filled->prod_register() == before) platform::yield();
       h.issue_in_vain(ph.opts.batch_limit);
     });
-    const cmdq::platform::mmio64 registers{board::smmu_base};
-    const uint32_t prod = registers.read32(cmdq::smmuv3::registers::offset::cmdq_prod);
-    const uint32_t cons = registers.read32(cmdq::smmuv3::registers::offset::cmdq_cons);
+    const cmdq::platform::mmio64 page{board::smmu_base};
+    const uint32_t prod = page.read32(cmdq::smmuv3::registers::offset::cmdq_prod);
+    const uint32_t cons = page.read32(cmdq::smmuv3::registers::offset::cmdq_cons);
     mine.expect(cmdq::geometry{p.opts.log2_size}.full(prod, cons), "the ring is not full to the last entry",
                 status::out_of_range);
     mine.expect(queue.recover() == status::stalled, "recovered while the device stands", status::ok);
@@ -165,9 +167,9 @@ class trial {
     if (!up) return refused("overfill", up.why());
     queue_type queue(*plan, device_);
     const uint64_t start = platform::now_ns();
-    static_cast<void>(device_.set_consuming<platform>(false, 1000000000));
+    static_cast<void>(device_.template set_consuming<platform>(false, 1000000000));
     all(queue, p, [](hand_type& h, const phase&) {
-      for (uint32_t i = 0; i < 15; ++i) h.insert_ok(1);
+      for (uint32_t i = 0; i < 5; ++i) h.insert_ok(3);
       status s = h.insert(2);
       h.rec().expect(s == status::timeout, "two entries into one free one", s);
     });
@@ -177,7 +179,8 @@ class trial {
   }
 
   void go_on(queue_type& queue) {
-    records[0].expect(device_.set_consuming<platform>(true, 1000000000) == status::ok, "restart", status::timeout);
+    records[0].expect(device_.template set_consuming<platform>(true, 1000000000) == status::ok, "restart",
+                      status::timeout);
     const status s = queue.recover();
     records[0].expect(s == status::ok, "recover", s);
   }
@@ -222,7 +225,7 @@ class trial {
   }
 
   auto bring_up(const phase& p, uint64_t base) {
-    return device_.bring_up<platform>(
+    return device_.template bring_up<platform>(
         {.queue_base = base, .queue_log2 = p.opts.log2_size, .first = p.opts.first, .timeout_ns = 1000000000});
   }
 
@@ -282,7 +285,7 @@ class trial {
   const char* name_;
   uint32_t crew_;
   uint32_t& phases_;
-  device_type device_{cmdq::platform::mmio64{board::smmu_base}};
+  device_type device_{registers{board::smmu_base}};
 };
 
 inline void print_head(uint32_t cpus) {

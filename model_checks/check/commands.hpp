@@ -21,6 +21,7 @@ struct run_options {
   unsigned shard = 1;
   unsigned shards = 1;
   std::string json;
+  std::string record;  ///< write the counts of the searches here
   pool_options pool;
 };
 

@@ -103,6 +103,7 @@ struct program {
         },
         "I/N: this part of the work");
     run_command->add_option("--json", run.json, "write the results here ('-': standard output)");
+    run_command->add_option("--record", run.record, "write the executions counted here, as recorded_counts.inc");
     add_pool(*run_command, run.pool);
     for (auto [sub, options] : {std::pair(orderings_command, &orderings), std::pair(wrong_command, &wrong)}) {
       sub->add_option("pattern", options->pattern, "part of the names");

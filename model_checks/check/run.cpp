@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // `list`, `run` and `merge`: the scenarios that must pass.
 #include "commands.hpp"
+#include "recorded.hpp"
 
 #include <fmt/format.h>
 
@@ -21,10 +22,11 @@ constexpr std::uint64_t piece = 100000;
 struct planned {
   const registered* what;
   request how;
-  std::uint64_t expected;  ///< executions of a search that runs to its end; 0: not known
+  /// Executions that were recorded for this search; 0 where any number will do.
+  std::uint64_t expected;
 };
 
-bool is_correct(const registered& r) { return r.about->expected == outcome::passed; }
+bool is_correct(const registered& r) { return r.about->expected == ending::passed; }
 
 request requested(const facts& about, const run_options& options) {
   request r = default_request(about);
@@ -40,7 +42,7 @@ void plan_one(const registered& what, const request& how, std::vector<planned>& 
   const facts& about = *what.about;
   if (how.how != schedule::random) {
     const bool as_recorded = how.how == about.how && (how.how == schedule::full || how.bound == about.bound);
-    plan.push_back({&what, how, as_recorded && how.iterations == 0 ? about.executions : 0});
+    plan.push_back({&what, how, as_recorded && how.iterations == 0 ? recorded_count(about.name) : 0});
     return;
   }
   for (std::uint64_t done = 0; done < how.iterations; done += piece) {
@@ -65,7 +67,7 @@ std::vector<planned> make_plan(const run_options& options) {
 
 double weight(const planned& p) {
   const std::uint64_t n = p.how.how == schedule::random ? p.how.iterations : p.expected;
-  return static_cast<double>(n == 0 ? piece : n) * p.what->about->threads;
+  return static_cast<double>(n == 0 || n == not_recorded ? piece : n) * p.what->about->threads;
 }
 
 answer entry(const planned& p, const answer& a) {
@@ -94,7 +96,11 @@ void print_entry(const planned& p, const answer& e, const answer& a) {
              p.what->about->name, how, e["executions"].get<std::uint64_t>(), e["seconds"].get<double>(),
              e["cut"].get<bool>() ? "  (cut)" : "");
   if (e["ok"].get<bool>()) return;
-  if (p.expected != 0) fmt::print("       expected {} executions\n", p.expected);
+  if (p.expected == not_recorded) {
+    fmt::print("       no count is recorded for this search\n");
+  } else if (p.expected != 0) {
+    fmt::print("       recorded: {} executions\n", p.expected);
+  }
   fmt::print("       {}: {}\n{}", a.value("result", ""), e["detail"].get<std::string>(), a.value("history", ""));
   if (a.contains("state") && !a["state"].get<std::string>().empty()) {
     fmt::print("       again: {}\n", replay_command(*p.what->about, p.how, std::nullopt, a));
@@ -118,6 +124,17 @@ int conclude(const totals& t) {
   fmt::print("{} scenarios, {} executions, {:.1f} s of processor time: {}\n", t.scenarios.size(), t.executions,
              t.seconds, t.failed == 0 ? std::string("all as expected") : fmt::format("{} NOT as expected", t.failed));
   return t.failed == 0 ? 0 : 1;
+}
+
+/// Lines for recorded_counts.inc: the searches that ran to their end.
+std::string count_table(const std::vector<answer>& runs) {
+  std::string out =
+      "// SPDX-License-Identifier: BSL-1.0\n// Executions of each search, as `cmdq-check run --record` wrote them.";
+  for (const answer& e : runs) {
+    if (e["schedule"] == "random" || e["cut"].get<bool>() || e["result"] != "passed") continue;
+    out += fmt::format("\n{{\"{}\", {}}},", e["scenario"].get<std::string>(), e["executions"].get<std::uint64_t>());
+  }
+  return out;
 }
 
 answer result_file(unsigned shard, unsigned shards, const std::vector<answer>& runs, const totals& t) {
@@ -157,6 +174,7 @@ int run_correct(const run_options& options) {
     sum.add(runs[j.id]);
     return std::optional<job>();
   });
+  if (!options.record.empty()) write_file(options.record, count_table(runs));
   if (!options.json.empty()) write_file(options.json, result_file(options.shard, options.shards, runs, sum).dump(2));
   return conclude(sum);
 }

@@ -77,7 +77,7 @@ int run_child(const single_options& options) {
 
 int replay(const single_options& options) {
   const report r = explore_here(options);
-  if (r.result == outcome::passed) {
+  if (r.result == ending::passed) {
     fmt::print("{}: nothing failed in {} executions\n", options.scenario, r.executions);
     return 1;
   }

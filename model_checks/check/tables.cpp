@@ -36,7 +36,7 @@ trial make_trial(const mutant& m) {
   }
   if (!t.candidates.empty()) return t;
   for (const registered& r : all_scenarios()) {
-    if (r.about->expected == outcome::passed) t.candidates.push_back(&r);
+    if (r.about->expected == ending::passed) t.candidates.push_back(&r);
   }
   return t;
 }
@@ -139,7 +139,7 @@ int run_wrong(const table_options& options) {
   std::vector<const registered*> variants;
   for (const registered& r : all_scenarios()) {
     const bool wanted = std::string_view(r.about->name).find(options.pattern) != std::string_view::npos;
-    if (wanted && r.about->expected != outcome::passed) variants.push_back(&r);
+    if (wanted && r.about->expected != ending::passed) variants.push_back(&r);
   }
   std::vector<job> jobs;
   for (std::size_t i = 0; i < variants.size(); ++i) {

@@ -13,8 +13,7 @@ struct message_passing : scenario {
                                .proves = "a mark set with release and seen with acquire carries plain data",
                                .bounds = "2 threads, 1 message",
                                .threads = 2,
-                               .how = schedule::full,
-                               .executions = 13};
+                               .how = schedule::full};
   P::plain<std::uint32_t> data;
   P::atomic<std::uint32_t> mark;
 

@@ -11,23 +11,23 @@ exploration current;
 
 namespace {
 
-outcome outcome_of(rl::test_result_e r) {
+ending outcome_of(rl::test_result_e r) {
   switch (r) {
     case rl::test_result_success:
     case rl::test_result_until_condition_hit:
-      return outcome::passed;
+      return ending::passed;
     case rl::test_result_user_assert_failed:
-      return outcome::assertion;
+      return ending::assertion;
     case rl::test_result_data_race:
-      return outcome::data_race;
+      return ending::data_race;
     case rl::test_result_deadlock:
-      return outcome::deadlock;
+      return ending::deadlock;
     case rl::test_result_livelock:
-      return outcome::livelock;
+      return ending::livelock;
     case rl::test_result_unitialized_access:
-      return outcome::uninitialised;
+      return ending::uninitialised;
     default:
-      return outcome::other;
+      return ending::other;
   }
 }
 
@@ -77,7 +77,7 @@ report explore(const registered& what, const request& how) {
   r.cut = result == rl::test_result_until_condition_hit;
   r.executions = how.how == schedule::random ? params.stop_iteration - how.first + 1 : params.stop_iteration;
   if (r.cut) r.executions = how.iterations;
-  if (r.result != outcome::passed) {
+  if (r.result != ending::passed) {
     r.detail = text.substr(0, text.find('\n'));
     r.state = params.final_state.c_str();
     r.history = readable_history(text);

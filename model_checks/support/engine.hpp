@@ -17,7 +17,7 @@ struct request {
 };
 
 struct report {
-  outcome result = outcome::passed;
+  ending result = ending::passed;
   bool cut = false;  ///< full, bounded: stopped by request.iterations
   std::uint64_t executions = 0;
   double seconds = 0;

@@ -17,7 +17,7 @@ struct exploration {
   std::uint64_t begun = 0;
   std::uint64_t limit = 0;  ///< executions after which a search is cut; 0: none
   scenario* body = nullptr;
-  alignas(64) unsigned char storage[scenario_storage];
+  alignas(scenario_alignment) unsigned char storage[scenario_storage];
 };
 extern exploration current;
 
@@ -27,7 +27,7 @@ struct suite : rl::test_suite<suite<Threads>, static_cast<rl::thread_id_t>(Threa
     ++current.begun;
     if (current.limit != 0 && current.begun > current.limit) rl::ctx().rl_until("limit", where("limit"));
     virtual_clock::restart();
-    current.body = current.what->construct(current.storage);
+    current.body = current.what->construct(current.what->parameter, current.storage);
   }
   ~suite() { current.body->~scenario(); }
   void thread(unsigned index) { current.body->thread(index); }

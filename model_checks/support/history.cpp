@@ -3,13 +3,23 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <regex>
 #include <sstream>
+#include <vector>
 
 namespace cmdq::checks {
 
 namespace {
+
+struct history_line {
+  std::string step;
+  std::string text;
+  bool operator==(const history_line& other) const { return text == other.text; }
+};
+
+std::ptrdiff_t at(std::size_t i) { return static_cast<std::ptrdiff_t>(i); }
 
 /// "<0x55...>" becomes "w3": the third word that the history mentions.
 std::string number_words(const std::string& text, std::map<std::string, std::size_t>& words) {
@@ -24,11 +34,36 @@ std::string number_words(const std::string& text, std::map<std::string, std::siz
   return out + text.substr(end);
 }
 
+/// Polling repeats itself: the longest repetitions of up to eight lines are told once, with their number.
+std::vector<std::string> fold_repetitions(const std::vector<history_line>& lines) {
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < lines.size();) {
+    std::size_t period = 0;
+    std::size_t times = 1;
+    for (std::size_t p = 1; p <= 8; ++p) {
+      std::size_t n = 1;
+      while (i + (n + 1) * p <= lines.size() &&
+             std::equal(lines.begin() + at(i), lines.begin() + at(i + p), lines.begin() + at(i + n * p))) {
+        ++n;
+      }
+      if (n > 2 && n * p > times * period) {
+        period = p;
+        times = n;
+      }
+    }
+    const std::size_t told = period == 0 ? 1 : period;
+    for (std::size_t k = 0; k < told; ++k) out.push_back(lines[i + k].step + lines[i + k].text);
+    if (period != 0) out.push_back(fmt::format("       ... these {} lines {} times\n", period, times));
+    i += told * times;
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string readable_history(const std::string& relacy_text) {
   static const std::regex line_form(R"(^\[(\d+)\] (-?\d+): (.*), in ([^,]*),.*$)");
-  std::string out = fmt::format("{:>5}  {:<6}  {:<18}  {}\n", "step", "thread", "site", "operation");
+  std::vector<history_line> lines;
   std::map<std::string, std::size_t> words;
   std::istringstream in(relacy_text);
   bool constructing = true;
@@ -40,10 +75,13 @@ std::string readable_history(const std::string& relacy_text) {
       constructing = false;
     } else if (!constructing) {
       const bool internal = m[4] == "fiber_proc_impl" || m[4] == "yield" || m[4] == "sched";
-      out += fmt::format("{:>5}  {:<6}  {:<18}  {}\n", m[1].str(), m[2].str(), internal ? "" : m[4].str(),
-                         number_words(m[3].str(), words));
+      lines.push_back(
+          {fmt::format("{:>5}", m[1].str()), fmt::format("  {:<6}  {:<18}  {}\n", m[2].str(),
+                                                         internal ? "" : m[4].str(), number_words(m[3].str(), words))});
     }
   }
+  std::string out = fmt::format("{:>5}  {:<6}  {:<18}  {}\n", "step", "thread", "site", "operation");
+  for (const std::string& line : fold_repetitions(lines)) out += line;
   return out;
 }
 

@@ -38,6 +38,9 @@ struct virtual_clock {
 };
 
 struct relacy_platform {
+  static constexpr unsigned rounds_per_clock_check = 1;
+  static constexpr unsigned polls_per_device_look = 2;
+
   template <class T>
   class atomic {
    public:

@@ -13,7 +13,7 @@ const char* name(schedule s) {
   return names[static_cast<unsigned>(s)];
 }
 
-const char* name(outcome o) {
+const char* name(ending o) {
   constexpr const char* names[] = {"passed",   "assertion",     "data race", "deadlock",
                                    "livelock", "uninitialised", "other"};
   return names[static_cast<unsigned>(o)];

@@ -16,8 +16,8 @@ enum class schedule : std::uint8_t { full, bounded, random };
 const char* name(schedule s);
 
 /// How an exploration may end.
-enum class outcome : std::uint8_t { passed, assertion, data_race, deadlock, livelock, uninitialised, other };
-const char* name(outcome o);
+enum class ending : std::uint8_t { passed, assertion, data_race, deadlock, livelock, uninitialised, other };
+const char* name(ending o);
 
 inline constexpr unsigned min_threads = 2;
 inline constexpr unsigned max_threads = 5;
@@ -28,10 +28,9 @@ struct facts {
   const char* bounds;  ///< threads, lists, ring, start position
   unsigned threads;
   schedule how;                     ///< default schedule
-  std::uint64_t executions = 0;     ///< full, bounded: what the search must count; a change is a failure
   std::uint64_t iterations = 5000;  ///< random: CI size
   unsigned bound = 2;               ///< bounded: preemptions and stale reads in one execution
-  outcome expected = outcome::passed;
+  ending expected = ending::passed;
   unsigned depth = 2000;  ///< scheduling points after which an execution counts as a livelock
 };
 
@@ -45,7 +44,8 @@ class scenario {
 
 struct registered {
   const facts* about;
-  scenario* (*construct)(void* storage);
+  scenario* (*construct)(const void* parameter, void* storage);
+  const void* parameter = nullptr;
 };
 
 /// All scenarios, sorted by name.
@@ -53,6 +53,7 @@ const std::vector<registered>& all_scenarios();
 const registered* find_scenario(std::string_view name);
 
 inline constexpr std::size_t scenario_storage = 256 * 1024;
+inline constexpr std::size_t scenario_alignment = 256;
 
 void add_scenario(registered r);
 
@@ -63,8 +64,8 @@ class registration {
   registration() { add_scenario({&S::about, construct}); }
 
  private:
-  static scenario* construct(void* storage) {
-    static_assert(sizeof(S) <= scenario_storage && alignof(S) <= 64);
+  static scenario* construct(const void*, void* storage) {
+    static_assert(sizeof(S) <= scenario_storage && alignof(S) <= scenario_alignment);
     return ::new (storage) S;
   }
 };

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "queue_cases.hpp"
+
+namespace cmdq::checks {
+namespace {
+
+using strategy = allocation::cmpxchg_loop;
+using locked = reclaim::sync_locked;
+
+const queue_case cons[] = CMDQ_CASES("cmpxchg_loop/cons", false);
+const queue_case msi32[] = CMDQ_CASES("cmpxchg_loop/msi32", false);
+const queue_case msi64[] = CMDQ_CASES("cmpxchg_loop/msi64", true);
+const queue_case sync_locked[] = CMDQ_CASES("cmpxchg_loop/sync_locked", false);
+
+const queue_family<queue_scenario<checked_config<strategy, completion::poll_cons>>> r1(cons);
+const queue_family<queue_scenario<checked_config<strategy, completion::poll_msi>>> r2(msi32);
+const queue_family<queue_scenario<checked_config<strategy, completion::poll_msi>>> r3(msi64);
+const queue_family<queue_scenario<checked_config<strategy, completion::poll_cons, locked>>> r4(sync_locked);
+
+}  // namespace
+}  // namespace cmdq::checks

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSL-1.0
+// Memory and configuration that the scenarios share.
+#pragma once
+
+#include "relacy_platform.hpp"
+#include "scenario.hpp"
+
+#include <cmdq/queue/fixed_memory.hpp>
+#include <cmdq/stats/none.hpp>
+#include <cmdq/wait/spin.hpp>
+
+namespace cmdq::checks {
+
+using P = relacy_platform;
+
+/// A ring's memory, for up to 8 entries and 3 producers.
+inline constexpr std::uint64_t ring_address = 0x10000;
+using ring_storage = fixed_memory<P, 3, 3>;
+
+/// What `ring` needs to know of a configuration.
+template <class Wait = wait::spin>
+struct ring_config {
+  using platform = relacy_platform;
+  using wait = Wait;
+  using stats = cmdq::stats::none;
+};
+
+/// A device of which only PROD matters: what the owner's turn protects. The plain word stands for the register, which
+/// two unordered writers could set back.
+class prod_only_device {
+ public:
+  void write_prod(std::uint32_t v) {
+    check(v >= last_, "PROD moves forward");
+    last_ = v;
+    prod_.set(v);
+  }
+  std::uint32_t read_cons() { return 0; }
+  std::uint32_t read_gerror() { return 0; }
+  std::uint32_t read_gerrorn() { return 0; }
+  void write_gerrorn(std::uint32_t) {}
+  [[nodiscard]] std::uint32_t last() const { return last_; }
+
+ private:
+  P::plain<std::uint32_t> prod_;
+  std::uint32_t last_ = 0;
+};
+
+}  // namespace cmdq::checks

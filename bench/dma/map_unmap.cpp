@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSL-1.0
+// Pairs of map and unmap per second and thread, as a kernel's map benchmark counts them, through the real queue into
+// the modelled device, which executes inside the PROD writes. More threads than cores measure the scheduler as well.
+#include <benchmark/benchmark.h>
+
+#include <cmdq/cmdq.hpp>
+#include <cmdq/dma/mapper.hpp>
+#include <cmdq/dma/queue_invalidator.hpp>
+#include <cmdq/model/hardware.hpp>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace cmdq;
+using P = default_config::platform;
+
+void require(status s) {
+  if (s != status::ok) throw std::runtime_error(std::string("bench_dma: ") + name(s));
+}
+
+struct world {
+  static constexpr unsigned log2_ring = 14;
+  static constexpr std::uint32_t cpus = 128;
+  using hardware = model::hardware<P, ring_entry<P>>;
+  using queue_type = command_queue<hardware, default_config>;
+  using invalidator_type = dma::queue_invalidator<P, queue_type>;
+
+  explicit world(bool lazy) : memory_(bytes_.data(), bytes_.size()) {
+    const auto ring = ring_->memory();
+    require(device_.attach(ring.entries, log2_ring, ring.device_address));
+    const auto plan = make_plan<default_config>({.log2_size = log2_ring, .producers = cpus}, ring);
+    require(plan.code());
+    queue_ = std::make_unique<queue_type>(*plan, device_);
+    require(invalidator_.init(memory_, *queue_, cpus, {.vmid = 0, .asid = 1, .ril = true}));
+    require(map.init(memory_, {.iova = {.cpus = cpus, .depot_magazines = 256, .log2_pages = 20}}, invalidator_));
+    if (lazy) require(map.set_mode(dma::mode::lazy, memory_, {.cpus = cpus}));
+  }
+  [[nodiscard]] double syncs() const { return static_cast<double>(device_.syncs); }
+
+ private:
+  std::vector<std::byte> bytes_ = std::vector<std::byte>(40 << 20);
+  dma::arena memory_;
+  std::unique_ptr<fixed_memory<P, log2_ring>> ring_ = std::make_unique<fixed_memory<P, log2_ring>>();
+  hardware device_{model::device_drive::in_write};
+  std::unique_ptr<queue_type> queue_;
+  invalidator_type invalidator_;
+
+ public:
+  dma::mapper<P, invalidator_type> map;
+};
+
+std::unique_ptr<world> shared;
+
+void map_unmap(benchmark::State& state, bool lazy) {
+  if (state.thread_index() == 0) shared = std::make_unique<world>(lazy);
+  const auto cpu = static_cast<std::uint32_t>(state.thread_index());
+  const std::uint64_t bytes = static_cast<std::uint64_t>(state.range(0)) * 1024;
+  const dma::device dev{};
+  for ([[maybe_unused]] auto _ : state) {
+    const auto iova = shared->map.map(cpu, dev, 0x4000'0000, bytes);
+    if (!iova.ok() || shared->map.unmap(cpu, dev, *iova, bytes) != status::ok) {
+      state.SkipWithError("map or unmap failed");
+      break;
+    }
+  }
+  state.counters["pairs_per_thread"] = benchmark::Counter(
+      static_cast<double>(state.iterations()), benchmark::Counter::kIsRate | benchmark::Counter::kAvgThreads);
+  if (state.thread_index() == 0) {
+    state.counters["syncs"] = shared->syncs();
+    shared.reset();
+  }
+}
+
+BENCHMARK_CAPTURE(map_unmap, strict, false)->Arg(4)->Arg(64)->ThreadRange(1, 128)->UseRealTime();
+BENCHMARK_CAPTURE(map_unmap, lazy, true)->Arg(4)->Arg(64)->ThreadRange(1, 128)->UseRealTime();
+
+}  // namespace

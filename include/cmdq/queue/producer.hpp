@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <cmdq/queue/producer_cell.hpp>
 #include <cmdq/queue/ticket.hpp>
 #include <cmdq/queue/writer.hpp>
 

@@ -27,5 +27,10 @@ void add_replay(CLI::App& app);
 /// Adds `simulate` and its commands.
 void add_simulate(CLI::App& app);
 void add_simulate_safe(CLI::App& simulate);
+void add_simulate_contention(CLI::App& simulate);
+void add_simulate_calibrate(CLI::App& simulate);
+
+/// Adds `reproduce` and its figures.
+void add_reproduce(CLI::App& app);
 
 }  // namespace cmdq::cli

@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
   add_decode(app);
   add_replay(app);
   add_simulate(app);
+  add_reproduce(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -8,6 +8,8 @@ void add_simulate(CLI::App& app) {
   CLI::App* simulate = app.add_subcommand("simulate", "Run the library in simulated time");
   simulate->require_subcommand(1);
   add_simulate_safe(*simulate);
+  add_simulate_contention(*simulate);
+  add_simulate_calibrate(*simulate);
 }
 
 }  // namespace cmdq::cli

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "strategies.hpp"
+#include "experiments.hpp"
 
 namespace cmdq::manycore {
 
@@ -22,16 +22,7 @@ contention_result average(const topology& t, const char* strategy, unsigned cpus
   o.cpus = cpus;
   o.think = t.think;
   o.time = e.time;
-  contention_result sum;
-  double attempts = 0;
-  for (unsigned s = 1; s <= e.seeds; ++s) {
-    o.seed = s;
-    const auto r = run_contention(strategy, "msi", t, o);
-    sum.per_cpu_per_second += r.per_cpu_per_second / e.seeds;
-    attempts += 1 / r.claims_that_succeed / e.seeds;
-  }
-  sum.claims_that_succeed = 1 / attempts;
-  return sum;
+  return average_over_seeds(strategy, "msi", t, o, e.seeds);
 }
 
 std::vector<compared_point> compare(const topology& t, use kind, effort e) {

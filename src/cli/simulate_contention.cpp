@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSL-1.0
+// `cmdq simulate contention`: many CPUs and one queue on a simulated machine of the user's choice.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "strategies.hpp"
+
+namespace cmdq::cli {
+
+namespace {
+
+using namespace manycore;
+
+struct contention_arguments {
+  std::string topology = "arm-server-128";
+  std::vector<unsigned> cpus;
+  std::vector<std::string> strategies = {"cmpxchg_loop", "owner_bits", "combining"};
+  std::vector<std::string> completions = {"msi"};
+  unsigned list_length = 1;
+  double think_ns = -1;
+  double time_ns = 1'000'000;
+  std::uint64_t seed = 1;
+  unsigned log2_size = 15;
+  std::string json;
+  std::string trace;
+};
+
+picoseconds to_ps(double ns) { return static_cast<picoseconds>(std::llround(ns * 1000)); }
+
+nlohmann::ordered_json site_json(const contention_result& r) {
+  auto out = nlohmann::ordered_json::array();
+  for (unsigned s = 0; s < all_sites; ++s) {
+    const auto& c = r.sites[s];
+    if (c.accesses == 0 && c.moving == 0) continue;
+    out.push_back({{"site", site_name(s)},
+                   {"accesses", c.accesses},
+                   {"transfers", c.transfers},
+                   {"failed", c.failed},
+                   {"queued_ns", c.queued / 1000},
+                   {"moving_ns", c.moving / 1000},
+                   {"asleep_ns", c.asleep / 1000}});
+  }
+  return out;
+}
+
+/// The ten lines that cost most.
+nlohmann::ordered_json line_json(const contention_result& r) {
+  std::vector<std::size_t> order(r.lines.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return r.lines[a].queued > r.lines[b].queued; });
+  auto out = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < std::min<std::size_t>(10, order.size()); ++i) {
+    const auto& l = r.lines[order[i]];
+    out.push_back({{"line", order[i]},
+                   {"first_site", site_name(l.first_site)},
+                   {"transfers", l.transfers},
+                   {"failed", l.failed},
+                   {"queued_ns", l.queued / 1000}});
+  }
+  return out;
+}
+
+nlohmann::ordered_json to_json(const contention_result& r, const std::string& strategy, const std::string& completion) {
+  nlohmann::ordered_json j = {{"cpus", r.cpus},
+                              {"strategy", strategy},
+                              {"completion", completion},
+                              {"per_cpu_per_second", r.per_cpu_per_second},
+                              {"fairness", r.fairness},
+                              {"syncs_per_list", r.syncs_per_list},
+                              {"entries_per_prod_write", r.entries_per_prod_write},
+                              {"device_busy", r.device_busy},
+                              {"latency_ns", r.latency_ns},
+                              {"longest_ns", r.longest_ns},
+                              {"attempts_per_claim", 1 / r.claims_that_succeed}};
+  const auto lists = static_cast<double>(std::max<std::uint64_t>(r.lists, 1));
+  for (unsigned p = 0; p < phases; ++p)
+    j["ns_per_list"][phase_name(static_cast<phase>(p))] = static_cast<double>(r.phase_time[p]) / lists / 1000;
+  j["sites"] = site_json(r);
+  j["lines"] = line_json(r);
+  return j;
+}
+
+void check(const contention_arguments& a, const topology& t) {
+  for (const unsigned c : a.cpus)
+    if (c < 1 || c > t.cpus())
+      throw input_error(fmt::format("--cpus {}: the topology \"{}\" has 1 to {} CPUs", c, t.name, t.cpus()));
+  if (a.time_ns < 1000 || a.time_ns > 1e10)
+    throw input_error(fmt::format("--time {}: must be from 1000 to 1e10 nanoseconds", a.time_ns));
+  if (a.think_ns > 1e9) throw input_error(fmt::format("--think {}: must be at most 1e9 nanoseconds", a.think_ns));
+  if (a.log2_size < min_log2_size || a.log2_size > 16)
+    throw input_error(fmt::format("--log2-size {}: must be from {} to 16", a.log2_size, min_log2_size));
+}
+
+void write_json(const std::string& path, const nlohmann::ordered_json& j) {
+  std::ofstream file(path);
+  file << j.dump(2) << '\n';
+  if (!file.flush()) throw input_error(fmt::format("{}: cannot be written", path));
+}
+
+void run(contention_arguments a) {
+  const topology t = load_topology(a.topology);
+  if (a.cpus.empty())
+    for (unsigned c = 1; c <= t.cpus(); c *= 2) a.cpus.push_back(c);
+  check(a, t);
+  contention_options o;
+  o.list_length = a.list_length;
+  o.think = a.think_ns < 0 ? t.think : to_ps(a.think_ns);
+  o.time = to_ps(a.time_ns);
+  o.warm_up = o.time / 5;
+  o.seed = a.seed;
+  o.log2_size = a.log2_size;
+  std::vector<span> spans;
+  if (!a.trace.empty()) o.spans = &spans;
+  nlohmann::ordered_json json = {{"topology", to_json(t)}, {"rows", nlohmann::ordered_json::array()}};
+  fmt::print("{:>5} {:<20} {:<5} {:>12} {:>9} {:>10} {:>9} {:>11} {:>12} {:>9}\n", "CPUs", "strategy", "done",
+             "per CPU/s", "fairness", "syncs/list", "device", "latency ns", "longest ns", "attempts");
+  contention_result last;
+  for (const auto& s : a.strategies)
+    for (const auto& c : a.completions)
+      for (const unsigned cpus : a.cpus) {
+        o.cpus = cpus;
+        spans.clear();
+        last = run_contention(s, c, t, o);
+        json["rows"].push_back(to_json(last, s, c));
+        fmt::print("{:>5} {:<20} {:<5} {:>12.0f} {:>9.2f} {:>10.3f} {:>8.0f}% {:>11.0f} {:>12.0f} {:>9.1f}\n", cpus, s,
+                   c, last.per_cpu_per_second, last.fairness, last.syncs_per_list, 100 * last.device_busy,
+                   last.latency_ns, last.longest_ns, 1 / last.claims_that_succeed);
+      }
+  if (!a.json.empty()) write_json(a.json, json);
+  if (!a.trace.empty()) write_chrome_trace(a.trace, spans, last.actors);
+}
+
+}  // namespace
+
+void add_simulate_contention(CLI::App& simulate) {
+  CLI::App* command = simulate.add_subcommand("contention", "Many CPUs and one queue on a simulated machine");
+  auto a = std::make_shared<contention_arguments>();
+  command->add_option("--topology", a->topology, "A shipped machine (arm-server-128, server-64, soc-8) or a JSON file");
+  command->add_option("--cpus", a->cpus, "CPUs to use, a list; default 1, 2, 4 and so on up to all")->delimiter(',');
+  command->add_option("--strategy", a->strategies, "Strategies, a list")->delimiter(',')->capture_default_str();
+  command->add_option("--completion", a->completions, "msi, cons or both")->delimiter(',')->capture_default_str();
+  command->add_option("--list-length", a->list_length, "Commands per list, besides its CMD_SYNC")
+      ->capture_default_str();
+  command->add_option("--think", a->think_ns, "Other work between two lists, ns; default: the topology's");
+  command->add_option("--time", a->time_ns, "Simulated time, ns, after a fifth of it as warm-up")
+      ->capture_default_str();
+  command->add_option("--seed", a->seed, "Seed of all that is random")->capture_default_str();
+  command->add_option("--log2-size", a->log2_size, "Ring of 2^N entries")->capture_default_str();
+  command->add_option("--json", a->json, "Write results, counters per site and the costliest lines to this file");
+  command->add_option("--trace", a->trace, "Write the last run in Chrome trace format to this file");
+  command->callback([a] { run(*a); });
+}
+
+}  // namespace cmdq::cli

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSL-1.0
+// Generators of set-ups, command lists and concurrent cases. Everything shrinks towards small rings, few short lists, a
+// quick and honest device, and an interleaving without preemption.
+#pragma once
+
+#include <rapidcheck.h>
+
+#include "crew.hpp"
+
+namespace cmdq::test {
+
+/// Positions at which something wraps, for a ring of 2^log2 entries, and others.
+rc::Gen<position> first_positions(unsigned log2);
+
+/// A set-up for `threads` producers; often one whose producers can fill the ring exactly.
+rc::Gen<setup> setups(strategy which, unsigned threads);
+
+/// A list for one call; `most` commands at most, of kinds that may fail where `errors`.
+rc::Gen<std::vector<kind>> lists(std::uint32_t most, bool errors);
+
+/// A list that is never cut: one class, within the batch limit.
+rc::Gen<std::vector<kind>> whole_lists(const setup& s, bool errors);
+
+rc::Gen<crew_case> concurrent_case(strategy which, harm expected);
+
+}  // namespace cmdq::test

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSL-1.0
+// What make_plan() refuses, and attach() beyond its limit.
+#include "cases.hpp"
+
+using namespace cmdq;
+using namespace cmdq::test;
+
+namespace {
+void check_refusal(const refusal& r, status code, const char* field, std::uint64_t value, std::uint64_t limit) {
+  CMDQ_CHECK_EQ(r.code, code);
+  CMDQ_CHECK_EQ(std::string(r.field), field);
+  CMDQ_CHECK_EQ(r.value, value);
+  CMDQ_CHECK_EQ(r.limit, limit);
+}
+}  // namespace
+
+CMDQ_TEST(bug_L11_producers_times_longest_list_must_fit) {
+  rig r(small_ring(strategy::cmpxchg_loop, 3, 3, 1));
+  for (const strategy which : {strategy::owner_bits, strategy::combining}) {
+    check_refusal(check_plan(small_ring(which, 3, 3, 3), r.memory()), status::ring_too_small,
+                  "producers x longest list", 12, 8);
+    CMDQ_CHECK_EQ(check_plan(small_ring(which, 3, 3, 2), r.memory()).code, status::ok);
+  }
+  CMDQ_CHECK_EQ(check_plan(small_ring(strategy::cmpxchg_loop, 3, 3, 3), r.memory()).code, status::ok);
+}
+
+CMDQ_TEST(bug_L17_longest_list_with_its_sync_must_fit) {
+  rig r(small_ring(strategy::cmpxchg_loop, 6, 3, 1));
+  for (const strategy which : all_strategies) {
+    check_refusal(check_plan(small_ring(which, 6, 64, 1), r.memory()), status::ring_too_small,
+                  "producers x longest list", 65, 64);
+    CMDQ_CHECK_EQ(check_plan(small_ring(which, 6, 63, 1), r.memory()).code, status::ok);
+  }
+}
+
+CMDQ_TEST(bug_L43_ring_must_be_aligned_to_its_size) {
+  rig r(small_ring(strategy::cmpxchg_loop, 4, 3, 1));
+  ring_memory<scheduled_platform> m = r.memory();
+  for (const std::uint64_t offset : {16U, 64U, 128U}) {
+    m.device_address = 0x40000000 + offset;
+    check_refusal(check_plan(r.what, m), status::misaligned, "device_address", m.device_address, 256);
+  }
+  m.device_address = 0x40000000 + 256;
+  CMDQ_CHECK_EQ(check_plan(r.what, m).code, status::ok);
+}
+
+CMDQ_TEST(each_limit_is_named) {
+  rig r(small_ring(strategy::combining, 5, 3, 1));
+  const auto with = [&](auto change) {
+    setup s = r.what;
+    change(s.opts);
+    return check_plan(s, r.memory());
+  };
+  check_refusal(with([](options& o) { o.log2_size = 1; }), status::out_of_range, "log2_size", 1, 2);
+  check_refusal(with([](options& o) { o.log2_size = 20; }), status::out_of_range, "log2_size", 20, 19);
+  check_refusal(with([](options& o) { o.batch_limit = 0; }), status::out_of_range, "batch_limit", 0, 1);
+  check_refusal(with([](options& o) { o.batch_limit = 1025; }), status::out_of_range, "batch_limit", 1025, 1024);
+  check_refusal(with([](options& o) { o.producers = 0; }), status::out_of_range, "producers", 0, 1);
+  check_refusal(with([](options& o) { o.producers = 4097; }), status::out_of_range, "producers", 4097, 4096);
+  CMDQ_CHECK_EQ(with([](options& o) { o.signal = sync_signal::msi; }).code, status::invalid_argument);
+  CMDQ_CHECK_EQ(with([](options& o) {
+                  o.sync_every_batch = true;
+                  o.batch_limit = 1;
+                }).code,
+                status::out_of_range);
+  ring_memory<scheduled_platform> none;
+  CMDQ_CHECK_EQ(check_plan(r.what, none).code, status::invalid_argument);
+}
+
+CMDQ_TEST(attach_counts_producers) {
+  rig r(small_ring(strategy::combining, 5, 3, 2));
+  CMDQ_CHECK_EQ(r->attach(0), status::ok);
+  CMDQ_CHECK_EQ(r->attach(1), status::ok);
+  rig other(small_ring(strategy::combining, 5, 3, 1));
+  CMDQ_CHECK_EQ(other->attach(0), status::ok);
+  r->detach(0);
+  CMDQ_CHECK_EQ(r->attach(0), status::ok);
+}
+
+CMDQ_TEST(arguments_are_checked) {
+  for_all_policies(5, 3, 1, [](const setup& what) {
+    rig r(what);
+    CMDQ_CHECK_EQ(r->attach(0), status::ok);
+    const command sync = make_sync(sync_signal::none);
+    const command t = make_command(kind::tlb, 0);
+    const command mixed[] = {t, sync};
+    CMDQ_CHECK_EQ(r->issue(0, nullptr, 1).code, status::invalid_argument);
+    CMDQ_CHECK_EQ(r->issue(0, &sync, 1).code, status::invalid_argument);
+    CMDQ_CHECK_EQ(r->issue(0, mixed, 2).inserted, 1U);
+    CMDQ_CHECK_EQ(r->issue(0, mixed, 2).code, status::invalid_argument);
+    const command long_list[] = {t, t, t, t};
+    CMDQ_CHECK_EQ(r->submit(0, long_list, 4).code(), status::out_of_range);
+    CMDQ_CHECK_EQ(r->submit(0, nullptr, 1).code(), status::invalid_argument);
+  });
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSL-1.0
+// How a caller's commands are cut, and what implementations with quirks get to see.
+#include "cases.hpp"
+
+using namespace cmdq;
+using namespace cmdq::test;
+
+namespace {
+setup mmu700(const setup& from) {
+  setup s = from;
+  s.opts.sync_every_batch = true;
+  s.caps.part.sync_every_batch = s.caps.part.one_class_per_batch = true;
+  s.caps.part.batch_limit = 63;
+  return s;
+}
+}  // namespace
+
+CMDQ_TEST(bug_L18_every_batch_is_synced_and_of_one_class) {
+  for_all_policies(7, 64, 1, [](const setup& what) {
+    for (const unsigned n : {64U, 65U, 127U}) {
+      stage s(mmu700(what));
+      CMDQ_CHECK_EQ(s[0].issue(std::vector<kind>(n, kind::tlb)), status::ok);
+      CMDQ_CHECK_EQ(s[0].insert(kinds("ttcct")), status::ok);
+      CMDQ_CHECK_EQ(s[0].insert(std::vector<kind>(n, kind::configuration)), status::ok);
+      drain(s.r);
+      CMDQ_CHECK_EQ(s.r.device.odd.total(), 0U);
+      s.r.log.check_complete();
+      std::string expected;
+      const auto batches = [&](unsigned left, char c) {
+        for (; left != 0; left -= std::min(left, 63U)) expected += std::string(std::min(left, 63U), c) + "S";
+      };
+      batches(n, 't');
+      expected += "ttSccStS";
+      batches(n, 'c');
+      CMDQ_CHECK_EQ(executed(s.r), expected);
+    }
+  });
+}
+
+CMDQ_TEST(bug_L18_gathered_lists_keep_their_own_syncs) {
+  for (const strategy which : all_strategies) {
+    crew_case c;
+    c.what = mmu700(small_ring(which, 4, 4, 3));
+    c.programs = {{issue("tt"), insert("c")}, {issue("cc"), issue("t")}, {insert("t"), issue("tc")}};
+    under_any_interleaving(c);
+  }
+}
+
+CMDQ_TEST(bug_L19_invalidations_are_repeated_after_their_sync) {
+  for_all_policies(5, 4, 1, [](const setup& what) {
+    setup repeats = what;
+    repeats.opts.repeat_invalidations = true;
+    stage s(repeats);
+    s.r.log.repeats = true;
+    CMDQ_CHECK_EQ(s[0].issue(kinds("tt")), status::ok);
+    CMDQ_CHECK_EQ(executed(s.r), "ttSttS");
+    CMDQ_CHECK_EQ(s[0].issue(kinds("c")), status::ok);
+    CMDQ_CHECK_EQ(executed(s.r), "ttSttScScS");
+    CMDQ_CHECK_EQ(s[0].issue(kinds("aa")), status::ok);
+    CMDQ_CHECK_EQ(executed(s.r), "ttSttScScSaaS");
+  });
+}
+
+CMDQ_TEST(bug_L20_translation_is_invalidated_and_synced_before_the_atc) {
+  for_all_policies(5, 4, 1, [](const setup& what) {
+    stage s(what);
+    CMDQ_CHECK_EQ(s[0].issue(kinds("ta")), status::ok);
+    CMDQ_CHECK_EQ(executed(s.r), "tSaS");
+    CMDQ_CHECK_EQ(s[0].issue(kinds("ttaat")), status::ok);
+    CMDQ_CHECK_EQ(executed(s.r), "tSaSttSaaStS");
+    CMDQ_CHECK_EQ(s[0].insert(kinds("ta")), status::ok);
+    CMDQ_CHECK_EQ(executed(s.r), "tSaSttSaaStStSaS");
+  });
+}
+
+CMDQ_TEST(lists_are_cut_at_the_batch_limit) {
+  property([] {
+    const std::uint32_t limit = *rc::gen::inRange(1U, 9U);
+    const std::uint32_t n = *rc::gen::inRange(0U, 40U);
+    stage s(small_ring(strategy::cmpxchg_loop, 6, limit, 1));
+    const std::size_t list = s.r.log.ask(0, std::vector<kind>(n, kind::tlb));
+    const std::vector<command> commands = s.r.log.commands(list);
+    const outcome o = s.r->issue(0, commands.data(), n);
+    CMDQ_CHECK_EQ(o.code, status::ok);
+    CMDQ_CHECK_EQ(o.lists, n == 0 ? 1 : (n + limit - 1) / limit);
+    CMDQ_CHECK_EQ(o.done, n);
+    s.r.log.check_done(list, n);
+  });
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "rig.hpp"
+
+#include "rigs.hpp"
+
+namespace cmdq::test {
+
+namespace {
+constexpr std::uint64_t ring_address = 0x40000000;  ///< aligned to the largest ring
+}
+
+rig::rig(const setup& s, std::uint32_t seed)
+    : what(s),
+      device(model::device_drive::stepped, s.caps),
+      bus(device, seed),
+      entries_(std::make_unique<ring_entry<scheduled_platform>[]>(shape().entries())),
+      valid_(std::make_unique<scheduled_platform::atomic<std::uint32_t>[]>(valid_words(shape()))),
+      marks_(std::make_unique<scheduled_platform::atomic<std::uint32_t>[]>(shape().entries())),
+      range_ends_(std::make_unique<scheduled_platform::atomic<std::uint32_t>[]>(shape().entries())),
+      cells_(std::make_unique<producer_cell<scheduled_platform>[]>(s.opts.producers)) {
+  device.hooks = history_hooks(log, entries_.get(), shape().entries() - 1);
+  device.speed = s.speed;
+  CMDQ_CHECK_EQ(device.attach(entries_.get(), s.opts.log2_size, ring_address, s.opts.first), status::ok);
+  queue_ = make_queue(s, memory(), bus);
+  CMDQ_CHECK(queue_ != nullptr);
+  last_cons_ = queue_->cons_register();
+  bus.watch = [this] { watch(); };
+  scheduled_platform::alone_ns = 0;
+  scheduled_platform::idle = [this] {
+    const bool rests = !device_runs || model::rests(device.step());
+    scheduled_platform::alone_ns += rests ? scheduler::idle_round_ns : scheduler::point_ns;
+  };
+}
+
+rig::~rig() { scheduled_platform::idle = nullptr; }
+
+void rig::watch() {
+  if (scheduler::current() != nullptr) return;
+  const std::uint32_t now = queue_->cons_register();
+  cons_went_back = cons_went_back || shape().ahead(last_cons_, now) > shape().entries();
+  last_cons_ = now;
+}
+
+ring_memory<scheduled_platform> rig::memory() {
+  return {entries_.get(), ring_address, valid_.get(), marks_.get(), range_ends_.get(), cells_.get()};
+}
+
+std::unique_ptr<queue_face> make_queue(const setup& s, const ring_memory<scheduled_platform>& m, front& device) {
+  switch (s.allocation) {
+    case strategy::cmpxchg_loop:
+      return make_cmpxchg_loop(s, m, device);
+    case strategy::owner_bits:
+      return make_owner_bits(s, m, device);
+    default:
+      return make_combining(s, m, device);
+  }
+}
+
+refusal check_plan(const setup& s, const ring_memory<scheduled_platform>& m) {
+  using completion::poll_cons;
+  using reclaim::counted;
+  switch (s.allocation) {
+    case strategy::cmpxchg_loop:
+      return make_plan<rig_config<allocation::cmpxchg_loop, poll_cons, counted, wait::spin>>(s.opts, m).why();
+    case strategy::owner_bits:
+      return make_plan<rig_config<allocation::owner_bits, poll_cons, counted, wait::spin>>(s.opts, m).why();
+    default:
+      return make_plan<rig_config<allocation::combining, poll_cons, counted, wait::spin>>(s.opts, m).why();
+  }
+}
+
+std::string shown(const setup& s) {
+  const char* names[] = {"cmpxchg_loop", "owner_bits", "combining"};
+  std::ostringstream out;
+  out << names[static_cast<unsigned>(s.allocation)] << (s.msi ? ", poll_msi" : ", poll_cons")
+      << (s.locked ? ", sync_locked" : ", counted") << (s.park ? ", park" : ", spin") << ", 2^" << s.opts.log2_size
+      << " entries from " << s.opts.first << ", batch " << s.opts.batch_limit << ", producers " << s.opts.producers
+      << ", CONS every " << s.speed.cons_every << " commands after " << s.speed.cons_idle_steps << " idle steps"
+      << (s.speed.defer_effects ? ", effects deferred" : "") << (s.opts.sync_every_batch ? ", sync_every_batch" : "")
+      << (s.opts.repeat_invalidations ? ", repeat_invalidations" : "");
+  return out.str();
+}
+
+}  // namespace cmdq::test

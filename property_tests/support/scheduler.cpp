@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "scheduler.hpp"
+
+#include <boost/context/stack_context.hpp>
+
+namespace cmdq::test {
+
+namespace {
+constexpr std::size_t stack_bytes = std::size_t{256} << 10;
+constexpr unsigned default_run = 40;  ///< points between two switches once the choices are used up
+
+/// Stacks are used again: thousands of cases start a few threads each.
+class stack_pool {
+ public:
+  boost::context::stack_context allocate() {
+    std::vector<std::unique_ptr<char[]>>& free = spare();
+    std::unique_ptr<char[]> memory;
+    if (free.empty()) {
+      memory.reset(new char[stack_bytes]);
+    } else {
+      memory = std::move(free.back());
+      free.pop_back();
+    }
+    boost::context::stack_context c;
+    c.size = stack_bytes;
+    c.sp = memory.release() + stack_bytes;
+    return c;
+  }
+  void deallocate(boost::context::stack_context& c) noexcept {
+    spare().emplace_back(static_cast<char*>(c.sp) - c.size);
+  }
+
+ private:
+  static std::vector<std::unique_ptr<char[]>>& spare() {
+    static std::vector<std::unique_ptr<char[]>> free;
+    return free;
+  }
+};
+}  // namespace
+
+scheduler::~scheduler() {
+  // A thread that has not ended would be unwound by an exception, through functions that are noexcept. Only a run that
+  // failed leaves such threads behind: they are abandoned.
+  for (auto& t : threads_) {
+    if (!t->fiber) continue;
+    static_cast<void>(new boost::context::fiber(std::move(t->fiber)));
+    static_cast<void>(t.release());
+  }
+}
+
+void scheduler::spawn(std::function<void()> body) {
+  threads_.push_back(std::make_unique<thread>());
+  threads_.back()->body = std::move(body);
+}
+
+void scheduler::start(thread& t) {
+  t.fiber = boost::context::fiber(std::allocator_arg, stack_pool{}, [this, &t](boost::context::fiber&& from) {
+    main_ = std::move(from);
+    try {
+      t.body();
+    } catch (...) {
+      failure_ = std::current_exception();
+      over_ = true;
+    }
+    t.done = true;
+    --left_;
+    ++stores_;
+    return std::move(main_);
+  });
+}
+
+scheduler::ending scheduler::run() {
+  left_ = static_cast<unsigned>(threads_.size());
+  for (auto& t : threads_) start(*t);
+  current_ = this;
+  while (left_ != 0 && !over_) {
+    if (threads_[self_]->done) {
+      unsigned next = pick(next_choice());
+      if (next == nobody) next = idle_round();
+      if (next == nobody) continue;
+      self_ = next;
+    }
+    thread& t = *threads_[self_];
+    t.fiber = std::move(t.fiber).resume();
+  }
+  current_ = nullptr;
+  if (failure_) std::rethrow_exception(failure_);
+  return left_ == 0 ? ending::finished : ending::out_of_steps;
+}
+
+void scheduler::switch_to_main() { main_ = std::move(main_).resume(); }
+
+void scheduler::step() {
+  now_ += point_ns;
+  if (++steps_ <= limit_) return;
+  over_ = true;
+  switch_to_main();  // never comes back
+}
+
+bool scheduler::runnable(const thread& t) const noexcept {
+  return !t.done && (t.waits_since == never || t.waits_since != stores_ || now_ >= t.wake_at);
+}
+
+/// The runnable thread that a choice names: the current one for 0, the next ones round from it for 1, 2, ...
+unsigned scheduler::pick(unsigned which) const noexcept {
+  const auto n = static_cast<unsigned>(threads_.size());
+  if (which == 0 && runnable(*threads_[self_])) return self_;
+  unsigned found = 0;
+  for (unsigned i = 1; i <= n; ++i) found += runnable(*threads_[(self_ + i) % n]) ? 1U : 0U;
+  if (found == 0) return nobody;
+  which = which == 0 ? 0 : (which - 1) % found;
+  for (unsigned i = 1;; ++i)
+    if (runnable(*threads_[(self_ + i) % n]) && which-- == 0) return (self_ + i) % n;
+}
+
+unsigned scheduler::next_choice() {
+  if (next_ == choices_.size()) {
+    go_on_ = default_run;
+    return 1;
+  }
+  const std::uint8_t c = choices_[next_++];
+  go_on_ = c % 8U;
+  return c / 8U;
+}
+
+void scheduler::hand_over(unsigned which) {
+  if (which == self_) return;
+  self_ = which;
+  switch_to_main();
+}
+
+void scheduler::point() {
+  step();
+  if (go_on_ != 0) {
+    --go_on_;
+    return;
+  }
+  hand_over(pick(next_choice()));
+}
+
+/// All wait: time goes on, and who polls looks again.
+unsigned scheduler::idle_round() {
+  now_ += idle_round_ns;
+  for (auto& t : threads_)
+    if (t->wake_at == never) t->waits_since = never;
+  const auto n = static_cast<unsigned>(threads_.size());
+  for (unsigned i = 1; i <= n; ++i)
+    if (runnable(*threads_[(self_ + i) % n])) return (self_ + i) % n;
+  return nobody;
+}
+
+void scheduler::wait_until(std::uint64_t ns) {
+  thread& me = *threads_[self_];
+  me.waits_since = stores_;
+  me.wake_at = ns;
+  unsigned next = nobody;
+  while (next == nobody) {
+    step();
+    next = pick(next_choice());
+    if (next == nobody) next = idle_round();
+  }
+  hand_over(next);
+  me.waits_since = never;
+  me.wake_at = never;
+}
+
+}  // namespace cmdq::test

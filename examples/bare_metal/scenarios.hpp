@@ -26,17 +26,17 @@ class trial {
 
   /// All scenarios. False when one failed.
   bool run(uint32_t lists) {
-    const uint32_t rounds = lists / crew_ < 4 ? 4 : lists / crew_;
+    const uint32_t few = lists / crew_ < 4 ? 4 : lists / crew_;
+    const uint32_t rounds = few < 32 ? 32 : few;  // enough for many laps
     const uint32_t small = log2_at_least(crew_ * 4);
     bool ok = both("wrap", {.cpus = crew_, .rounds = rounds, .opts = {.log2_size = small, .batch_limit = 3}}, &wrap);
     ok = both("unsynced", {.cpus = crew_, .rounds = rounds, .opts = {.log2_size = small + 2, .batch_limit = 3}},
               &unsynced) &&
          ok;
-    ok =
-        both("batches", {.cpus = crew_, .rounds = rounds / 8 + 2, .opts = {.log2_size = log2_at_least(crew_ * 65) + 1}},
-             &batches) &&
-        ok;
-    ok = both("illegal", {.cpus = crew_, .rounds = rounds / 4 + 1, .opts = {.log2_size = small, .batch_limit = 3}},
+    ok = both("batches", {.cpus = crew_, .rounds = few / 8 + 2, .opts = {.log2_size = log2_at_least(crew_ * 65) + 1}},
+              &batches) &&
+         ok;
+    ok = both("illegal", {.cpus = crew_, .rounds = few / 4 + 1, .opts = {.log2_size = small, .batch_limit = 3}},
               &illegal) &&
          ok;
     if constexpr (!Config::allocation::claims_before_space)

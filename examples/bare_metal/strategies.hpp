@@ -2,6 +2,7 @@
 // All shipped strategies through all scenarios, with the CPUs that the machine has.
 #pragma once
 
+#include "platform_check.hpp"
 #include "scenarios.hpp"
 
 #include <cmdq/reclaim/sync_locked.hpp>
@@ -25,9 +26,10 @@ int run_all(uint32_t lists) {
   using owner_bits = config<Platform, cmdq::allocation::owner_bits>;
   using combining = config<Platform, cmdq::allocation::combining>;
   const uint32_t cpus = board::start_crew();
+  const bool platform_ok = check_platform(cpus);
   uint32_t phases = 0;
   print_head(cpus);
-  bool ok = trial<cmpxchg_loop>("cmpxchg_loop", cpus, phases).run(lists);
+  bool ok = trial<cmpxchg_loop>("cmpxchg_loop", cpus, phases).run(lists) && platform_ok;
   ok = trial<sync_locked<cmpxchg_loop>>("cmpxchg_loop/sync_locked", cpus, phases).run(lists) && ok;
   ok = trial<owner_bits>("owner_bits", cpus, phases).run(lists) && ok;
   ok = trial<sync_locked<owner_bits>>("owner_bits/sync_locked", cpus, phases).run(lists) && ok;

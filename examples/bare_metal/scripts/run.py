@@ -21,7 +21,7 @@ def arguments():
     parser.add_argument("--cpus", type=int, default=1)
     parser.add_argument("--thread", choices=("single", "multi"), default="multi", help="threads of the emulator")
     parser.add_argument("--timeout", type=float, default=60, help="seconds")
-    parser.add_argument("--trace", help="file for the trace")
+    parser.add_argument("--trace", help="file for the trace; kept when the run fails")
     parser.add_argument("--event", action="append", default=[], help="trace event")
     parser.add_argument("--console", help="file for the console output; it is printed as well")
     parser.add_argument("--expect-failure", metavar="REGEX",
@@ -75,6 +75,8 @@ def main():
         check_status, check_text = run_check(options.check)
         status, text = max(status, check_status), text + check_text
     if not options.expect_failure:
+        if options.trace and status == 0:
+            os.remove(options.trace)  # tens of megabytes; a failed run keeps it
         return status
     caught = status == 1 and re.search(options.expect_failure, text)
     print("caught, as it should be" if caught else f"not caught: status {status}, wanted 1 and {options.expect_failure!r}")

@@ -143,14 +143,18 @@ class command_queue {
     if constexpr (stats_type::timed) w.stats.waited_ns(P::now_ns() - began);
     if (done != status::ok) return not_done(done, entered, *by.cell_, r);
     const status before = by.unsynced_ == 0 ? status::ok : verdict_unsynced(by);
-    return before == status::ok ? verdict(entered, *by.cell_, r) : before;
+    const status s = before == status::ok ? verdict(entered, *by.cell_, r) : before;
+    if (s != status::ok) by.cell_->error.store(0, at<site::cell_error>);  // told
+    return s;
   }
 
   /// What went wrong with a list that is done. The CMD_SYNC that an owner puts behind its range is the owner's, too.
   status verdict(uint32_t entered, const producer_cell<P>& cell, const reservation& r) const noexcept {
     if (!errors_.any_since(entered)) return status::ok;
     const status s = errors_.verdict(entered, cell, r.start, r.end());
-    return s != status::ok || !r.owner || r.own_sync ? s : errors_.verdict_by_marks(entered, r.done_at - 1, r.done_at);
+    if (s != status::ok || !r.owner || r.own_sync) return s;
+    const status of_sync = errors_.verdict_by_marks(entered, r.done_at - 1, r.done_at);
+    return of_sync == status::expired ? status::ok : of_sync;
   }
 
   /// What went wrong with earlier lists, which are done by now. Told once.
@@ -200,10 +204,10 @@ class command_queue {
   }
 
   /// A wait that ended without its list being done: the queue says so before the caller can come back with another.
-  [[gnu::noinline]] status not_done(status s, uint32_t entered, const producer_cell<P>& cell,
-                                    const reservation& r) noexcept {
+  [[gnu::noinline]] status not_done(status s, uint32_t entered, producer_cell<P>& cell, const reservation& r) noexcept {
     errors_.stall();
     const status mine = verdict(entered, cell, r);
+    cell.set(cell.waited, r.end(), r.end());  // nobody will ask again
     return mine == status::ok ? s : mine;
   }
 
@@ -215,8 +219,7 @@ class command_queue {
     status s = status::ok;
     if (n > o.batch_limit) s = status::out_of_range;
     if (n == 0 || o.repeat_invalidations || o.sync_every_batch) s = status::invalid_argument;
-    if (s == status::ok)
-      s = claim(n, intent_of(sync, by), entered, w, by, r);
+    if (s == status::ok) s = claim(n, intent_of(sync, by), entered, w, by, r);
     by.closed_ = s == status::ok;
     return writer<command_queue>(*this, by, s, n, entered, r, w.budget);
   }
@@ -243,7 +246,10 @@ class command_queue {
     if (s != status::ok) return refusal{s, "submit", n, o.batch_limit};
     // A ring too small for lists that nobody waits for: this one is waited for now. poll() finds it done, or says what
     // is wrong, as for any other.
-    if (r.waited && allocation_.complete(r, w) != status::ok) errors_.stall();
+    if (r.waited && allocation_.complete(r, w) != status::ok) {
+      errors_.stall();
+      by.cell_->set(by.cell_->waited, r.end(), r.end());
+    }
     return ticket{r.start, r.end(), r.done_at, entered};
   }
 
@@ -265,11 +271,7 @@ class command_queue {
   status answer(const ticket& t, status s) noexcept {
     if (s == status::would_block || s == status::timeout) return s;
     const status mine = errors_.verdict_by_marks(t.entered, t.start, t.end);
-    if (mine != status::ok || s != status::ok) return mine != status::ok ? mine : s;
-    // A mark of a lap later may have replaced ours, if there was any.
-    const bool lapped =
-        distance(t.end, allocation_.cons(at<site::cons_look>)) > static_cast<int32_t>(ring_.shape().entries());
-    return lapped && errors_.any_since(t.entered) ? status::expired : status::ok;
+    return mine == status::ok || (mine == status::expired && s != status::ok) ? s : mine;
   }
 
   ring_type ring_;

@@ -57,22 +57,23 @@ class error_handler {
   [[nodiscard]] status verdict_unsynced(uint32_t entered, const producer_cell<P>& cell, uint32_t count) const noexcept {
     if (!any_since(entered)) return status::ok;
     const uint32_t error = cell.error.load(at<site::cell_verdict>);
-    uint32_t code = 0;
-    for (uint32_t i = 0; i < count && code == 0; ++i) {
-      const uint64_t list = cell.unsynced[i].load(at<site::cell_look>);
-      code = error_within(error, static_cast<position>(list >> 32), static_cast<position>(list));
-    }
-    return status_of(code);
+    for (uint32_t i = 0; i < count; ++i)
+      if (within(error, cell.unsynced[i])) return status_of(error & 3U);
+    return status::ok;
   }
 
-  /// The same for a ticket, by the marks in the ring: a mark may be replaced a lap later. Cost: one load per entry.
+  /// The same for a ticket, by the marks in the ring. `expired` where an error of a later lap has replaced a mark, if
+  /// there was any. Cost: one load per entry.
   [[nodiscard]] status verdict_by_marks(uint32_t entered, position from, position to) const noexcept {
     if (!any_since(entered)) return status::ok;
+    bool replaced = false;
     for (position p = from; p != to; ++p) {
-      const uint32_t code = error_within(ring_.mark(p).load(at<site::mark_load>), p, p + 1);
+      const uint32_t mark = ring_.mark(p).load(at<site::mark_load>);
+      const uint32_t code = error_within(mark, p, p + 1);
       if (code != 0) return status_of(code);
+      replaced = replaced || error_within(mark, p, p + (1U << 29)) != 0;
     }
-    return status::ok;
+    return replaced ? status::expired : status::ok;
   }
 
   /// Handles what GERROR shows, unless another caller is at it. Bounded: at most one error per call (SMMUv3 GERROR).
@@ -169,20 +170,26 @@ class error_handler {
     ring_.mark(p).store(packed, at<site::mark_store>);
     for (uint32_t i = 0; i < ring_.opts().producers; ++i) {
       auto& cell = ring_.cell(i);
-      tell(cell, cell.waited, p, packed);
-      for (auto& list : cell.unsynced) tell(cell, list, p, packed);
+      const uint32_t before = cell.error.load(at<site::cell_verdict>);
+      bool mine = holds(cell.waited, p);
+      bool told = !within(before, cell.waited);
+      for (const auto& list : cell.unsynced) {
+        mine = mine || holds(list, p);
+        told = told && !within(before, list);
+      }
+      if (mine && told) cell.error.store(packed, at<site::cell_error>);
     }
     word_.fetch_add(health::one_error, at<site::health_error>);
   }
 
-  void tell(producer_cell<P>& cell, const typename P::template atomic<uint64_t>& list, position p,
-            uint32_t packed) noexcept {
+  static bool holds(const typename P::template atomic<uint64_t>& list, position p) noexcept {
     const uint64_t span = list.load(at<site::cell_look>);
-    const auto from = static_cast<position>(span >> 32);
     const auto to = static_cast<position>(span);
-    if (to - (p + 1) >= to - from) return;
-    if (error_within(cell.error.load(at<site::cell_verdict>), from, to) == 0)  // the first one is told
-      cell.error.store(packed, at<site::cell_error>);
+    return to - (p + 1) < to - static_cast<position>(span >> 32);
+  }
+  static bool within(uint32_t error, const typename P::template atomic<uint64_t>& list) noexcept {
+    const uint64_t span = list.load(at<site::cell_look>);
+    return error_within(error, static_cast<position>(span >> 32), static_cast<position>(span)) != 0;
   }
 
   /// The CMD_SYNC where it is its list's own, else each ATC_INV that it answers for: a shared one has waiters without

@@ -14,9 +14,9 @@ struct alignas(64) producer_cell {
   /// Lists that a producer may leave without waiting for one: the next one is waited for, so that no error goes untold.
   static constexpr uint32_t most_unsynced = 14;
 
-  typename P::template atomic<uint64_t> waited;  ///< start (upper half) and end of the list waited for
+  typename P::template atomic<uint64_t> waited;                   ///< start (upper half) and end of the list waited for
   typename P::template atomic<uint64_t> unsynced[most_unsynced];  ///< of those inserted since, without waiting
-  typename P::template atomic<uint32_t> error;  ///< position and code of the last such list's first error, as in a mark
+  typename P::template atomic<uint32_t> error;  ///< position and code of their first error not yet told, as in a mark
   typename P::template atomic<uint32_t> taken;
 
   void set(typename P::template atomic<uint64_t>& list, position start, position end) noexcept {

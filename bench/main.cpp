@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSL-1.0
+// cmdq-bench: the cost of one insertion, and contention, on Google Benchmark. Every run checks itself. Exit codes: 0
+// all runs good, 1 one was not (or, with --ratios, a bar is missed), 2 bad input.
+#include <benchmark/benchmark.h>
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+
+#include "contention/run.hpp"
+#include "latency/one_thread.hpp"
+#include "machine.hpp"
+#include "ratios.hpp"
+
+namespace {
+
+using namespace bench;
+
+bool all_good = true;
+
+void failed(const char* what) {
+  all_good = false;
+  fmt::print(stderr, "FAILED: {}\n", what);
+}
+
+void report(benchmark::State& state, const measurement& m) {
+  state.SetIterationTime(m.seconds);
+  const std::pair<const char*, double> counters[] = {{"lists_per_s", m.lists_per_second},
+                                                     {"p50_ns", m.p50},
+                                                     {"p99_ns", m.p99},
+                                                     {"p99_9_ns", m.p999},
+                                                     {"max_ns", m.max},
+                                                     {"jain", m.jain},
+                                                     {"least_share", m.least_share},
+                                                     {"switches_per_list", m.switches_per_list},
+                                                     {"syncs_per_list", m.syncs_per_list},
+                                                     {"prod_writes_per_list", m.prod_writes_per_list},
+                                                     {"cons_reads_per_list", m.cons_reads_per_list},
+                                                     {"retries_per_list", m.retries_per_list},
+                                                     {"device_sync_ns", m.device_sync_ns}};
+  for (const auto& [name, value] : counters) state.counters[name] = value;
+}
+
+void contention(benchmark::State& state, const entrant& who, const scenario& s, const std::string& name) {
+  for (auto _ : state) {
+    const measurement m = run(who, s);
+    report(state, m);
+    std::string label = s.threads > cores() ? "oversubscription" : "";
+    if (m.starved) label += label.empty() ? "starved" : ", starved";
+    state.SetLabel(label);
+    std::string wrong = m.failure;
+    if (wrong.empty() && m.starved && who.ours)
+      wrong = fmt::format("a thread got {:.3f} of its share, the least is 0.1", m.least_share);
+    if (wrong.empty()) continue;
+    failed((name + ": " + wrong).c_str());
+    state.SkipWithError(wrong.c_str());
+    break;
+  }
+}
+
+/// Which combinations are run.
+struct selection {
+  std::vector<std::uint32_t> threads, lists;
+  std::vector<device_kind> devices;
+  std::vector<bool> fixed_work;
+  bool spin = false;
+  double seconds = 0.1;
+  std::uint64_t work = 200;  ///< lists per thread
+};
+
+selection selection_of(const std::string& set) {
+  if (set == "quick") return {{2, 8}, {4}, {{}, {true, 2'000}}, {true}, true, 0.1, 200};
+  if (set == "short") return {{1, 2, 8, 32, 128}, {1, 16}, {{}, {true, 200}, {true, 10'000}}, {false}, false, 0.1, 0};
+  return {{1, 2, 4, 8, 16, 32, 64, 128},
+          {1, 4, 16, 64},
+          {{}, {true, 0}, {true, 200}, {true, 2'000}, {true, 10'000}},
+          {false, true},
+          true,
+          0.25,
+          500};
+}
+
+std::string name_of(const device_kind& d) { return d.threaded ? fmt::format("thread_{}ns", d.sync_ns) : "inline"; }
+
+void register_contention(const selection& what) {
+  for (const entrant& who : all_entrants())
+    for (const bool work : what.fixed_work)
+      for (const device_kind dev : what.devices)
+        for (const std::uint32_t list : what.lists)
+          for (const std::uint32_t threads : what.threads) {
+            if (who.wait == "spin" && (!what.spin || threads + (dev.threaded ? 1 : 0) > cores())) continue;
+            const std::string name =
+                fmt::format("contention/{}/{}/{}/{}/list:{}/device:{}/threads:{}", work ? "work" : "time", who.strategy,
+                            who.completion, who.wait, list, name_of(dev), threads);
+            const scenario s{threads, list, dev, what.seconds, work ? what.work : 0};
+            benchmark::RegisterBenchmark(name.c_str(), contention, who, s, name)
+                ->Iterations(1)
+                ->UseManualTime()
+                ->Unit(benchmark::kMillisecond);
+          }
+}
+
+int run_benchmarks(const std::string& set, double seconds, std::vector<std::string> rest, const char* program) {
+  register_one_thread(&failed);
+  selection what = selection_of(set);
+  if (seconds > 0) what.seconds = seconds;
+  register_contention(what);
+  rest.insert(rest.begin(), program);
+  std::vector<char*> argv;
+  for (std::string& r : rest) argv.push_back(r.data());
+  argv.push_back(nullptr);
+  int argc = static_cast<int>(rest.size());
+  benchmark::Initialize(&argc, argv.data());
+  if (benchmark::ReportUnrecognizedArguments(argc, argv.data())) return 2;
+  for (const auto& [key, value] : machine()) benchmark::AddCustomContext(key, value);
+  if (benchmark::RunSpecifiedBenchmarks() == 0) failed("no benchmark matches");
+  benchmark::Shutdown();
+  return all_good ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{
+      "Cost of an insertion, and contention. Other options go to Google Benchmark, as --benchmark_filter=REGEX "
+      "or --benchmark_out=FILE."};
+  app.allow_extras();
+  std::string set = "full";
+  double seconds = 0;
+  bool with_ratios = false;
+  ratio_options o;
+  app.add_option("--set", set, "which combinations")->check(CLI::IsMember({"quick", "short", "full"}));
+  app.add_option("--seconds", seconds, "length of a run of fixed time")->check(CLI::Range(0.001, 3600.0));
+  app.add_flag("--ratios", with_ratios, "combining against everything else, interleaved, with the bars");
+  app.add_option("--repetitions", o.repetitions, "rounds of --ratios")->check(CLI::Range(1, 1000));
+  app.add_option("--threads", o.threads, "thread counts of --ratios")->check(CLI::Range(1U, most_threads));
+  app.add_option("--sync-ns", o.sync_ns, "times of a CMD_SYNC of --ratios, in ns")->check(CLI::Range(0, 1'000'000'000));
+  app.add_option("--json", o.json, "result file of --ratios");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  }
+  if (!with_ratios) return run_benchmarks(set, seconds, app.remaining(), argv[0]);
+  if (!app.remaining().empty()) {
+    fmt::print(stderr, "--ratios does not know {}\n", app.remaining()[0]);
+    return 2;
+  }
+  if (seconds > 0) o.seconds = seconds;
+  return ratios(o);
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "ratios.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "contention/run.hpp"
+#include "machine.hpp"
+
+namespace bench {
+namespace {
+
+using nlohmann::json;
+
+/// What combining must reach against the best other contender, by the time of a CMD_SYNC.
+struct bar {
+  std::uint64_t sync_ns;
+  double ratio;
+};
+constexpr bar bars[] = {{200, 0.9}, {2'000, 1.0}, {10'000, 3.0}};
+constexpr double least_share = 0.1;
+constexpr double syncs_per_list = 0.1;  // at 128 threads, 2 us and more
+
+double bar_for(std::uint64_t sync_ns) {
+  for (const bar& b : bars)
+    if (sync_ns <= b.sync_ns) return b.ratio;
+  return bars[2].ratio;
+}
+
+struct spread {
+  double low = 0, median = 0, high = 0;  ///< quartiles
+};
+
+spread of(std::vector<double> v) {
+  std::sort(v.begin(), v.end());
+  const std::size_t n = v.size();
+  const auto middle = [&](std::size_t from, std::size_t to) {
+    return (v[(from + to - 1) / 2] + v[(from + to) / 2]) / 2;
+  };
+  return {v[n / 4], middle(0, n), v[n - 1 - n / 4]};
+}
+
+using runs = std::vector<measurement>;
+
+template <class Field>
+std::vector<double> values(const runs& r, Field field) {
+  std::vector<double> v;
+  for (const measurement& m : r) v.push_back(m.*field);
+  return v;
+}
+
+/// Run by run, since those of one round saw the same machine.
+template <class Field>
+std::vector<double> quotients(const runs& a, const runs& b, Field field) {
+  std::vector<double> v;
+  for (std::size_t i = 0; i < a.size(); ++i) v.push_back(a[i].*field / b[i].*field);
+  return v;
+}
+
+/// Those who take part: the default completion and wait policy.
+std::vector<entrant> field_of() {
+  std::vector<entrant> all = all_entrants();
+  std::erase_if(all, [](const entrant& e) { return e.completion != "cons" || e.wait != "yield"; });
+  return all;
+}
+
+std::string failed(const entrant& e, const scenario& s, const measurement& m) {
+  if (m.failure.empty() && !(m.starved && e.ours)) return "";
+  return fmt::format("{} at {} threads, {} ns: {}", e.strategy, s.threads, s.dev.sync_ns,
+                     m.failure.empty() ? "a thread got less than a tenth of its share" : m.failure);
+}
+
+json as_json(const measurement& m) {
+  return {{"lists_per_second", m.lists_per_second}, {"p99_9_ns", m.p999}, {"least_share", m.least_share},
+          {"syncs_per_list", m.syncs_per_list},     {"jain", m.jain},     {"device_sync_ns", m.device_sync_ns}};
+}
+
+struct verdict {
+  bool holds = true;
+  std::string text;
+};
+
+/// One line of the table for one scenario.
+verdict judge(const scenario& s, const std::map<std::string, runs>& results, json& out) {
+  const runs& ours = results.at("combining");
+  std::string best;
+  double best_median = 0;
+  for (const auto& [name, r] : results) {
+    const double median = of(values(r, &measurement::lists_per_second)).median;
+    if (name != "combining" && median > best_median) best = name, best_median = median;
+  }
+  const spread speed = of(quotients(ours, results.at(best), &measurement::lists_per_second));
+  const spread tail = of(quotients(ours, results.at(best), &measurement::p999));
+  const std::vector<double> shares = values(ours, &measurement::least_share);
+  const double least = *std::min_element(shares.begin(), shares.end());
+  const spread syncs = of(values(ours, &measurement::syncs_per_list));
+  const double wanted = bar_for(s.dev.sync_ns);
+  std::string missed;
+  if (speed.median < wanted) missed += " throughput";
+  if (tail.median > 1) missed += " p99.9";
+  if (least < least_share) missed += " least-share";
+  if (s.threads == 128 && s.dev.sync_ns >= 2'000 && syncs.median > syncs_per_list) missed += " syncs-per-list";
+  out = {{"threads", s.threads},    {"sync_ns", s.dev.sync_ns},
+         {"best_other", best},      {"ratio", {speed.low, speed.median, speed.high}},
+         {"bar", wanted},           {"p99_9_ratio", {tail.low, tail.median, tail.high}},
+         {"least_share", least},    {"syncs_per_list", syncs.median},
+         {"holds", missed.empty()}, {"missed", missed}};
+  return {missed.empty(),
+          fmt::format("{:>5} us {:>4} threads  {:<20} {:>6.2f} ({:.2f}-{:.2f}) >= {:<4} p99.9 {:>6.2f} ({:.2f}-{:.2f}) "
+                      "least share {:.2f} syncs/list {:.3f}  {}",
+                      static_cast<double>(s.dev.sync_ns) / 1000, s.threads, best, speed.median, speed.low, speed.high,
+                      wanted, tail.median, tail.low, tail.high, least, syncs.median,
+                      missed.empty() ? "holds" : "MISSED:" + missed)};
+}
+
+}  // namespace
+
+int ratios(const ratio_options& o) {
+  const std::vector<entrant> all = field_of();
+  json file = {{"context", json::object()}, {"scenarios", json::array()}};
+  for (const auto& [key, value] : machine()) file["context"][key] = value;
+  bool good = true;
+  fmt::print(
+      "combining / best other, lists of 1 + CMD_SYNC, threaded device, medians of {} interleaved runs of {} s "
+      "(quartiles); {} cores\n",
+      o.repetitions, o.seconds, cores());
+  for (const std::uint64_t sync_ns : o.sync_ns) {
+    for (const std::uint32_t threads : o.threads) {
+      const scenario s{threads, 1, {true, sync_ns}, o.seconds, 0};
+      std::map<std::string, runs> results;
+      for (unsigned round = 0; round < o.repetitions; ++round) {
+        for (std::size_t i = 0; i < all.size(); ++i) {
+          const entrant& e = all[(i + round) % all.size()];  // nobody always comes first
+          results[e.strategy].push_back(run(e, s));
+          const std::string wrong = failed(e, s, results[e.strategy].back());
+          if (!wrong.empty()) fmt::print("FAILED: {}\n", wrong);
+          good = good && wrong.empty();
+        }
+      }
+      json judged;
+      const verdict v = judge(s, results, judged);
+      good = good && v.holds;
+      for (const auto& [name, r] : results)
+        for (const measurement& m : r) judged["runs"][name].push_back(as_json(m));
+      file["scenarios"].push_back(judged);
+      fmt::print("{}{}\n", v.text, threads > cores() ? "  [oversubscription]" : "");
+      std::fflush(stdout);
+    }
+  }
+  for (const auto& [key, value] : machine())
+    if (key == "load_before") file["context"]["load_after"] = value;
+  if (!o.json.empty()) std::ofstream(o.json) << file.dump(1) << '\n';
+  return good ? 0 : 1;
+}
+
+}  // namespace bench

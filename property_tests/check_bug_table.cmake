@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSL-1.0
+# cmake -DBUILD=<build directory> -P check_bug_table.cmake: each id has a row in README.md, each test named there is a
+# CTest test, and each id's row names at least one test that carries the id. What cannot be built here (a sanitizer
+# build without the model checks, say) is not excused.
+set(ids L01 L02 L05 L06 L07 L08 L10 L11 L12 L13 L14 L17 L18 L19 L20 L45 L50 L58 L59 L64 L66 L76 L81 L83 L85
+  L34 L36 L37 L38 L39 L43 L47 L51 L52 L53 L54 L60 L22 L23 L24 L25 L26 L27 L28 L29 L30 L31 L68 L69 L70 L77
+  S01 S02 S03 S04 S05 S06 S07)
+execute_process(COMMAND ${CMAKE_CTEST_COMMAND} -N WORKING_DIRECTORY ${BUILD} OUTPUT_VARIABLE listed
+  RESULT_VARIABLE failed)
+if(failed)
+  message(FATAL_ERROR "ctest -N fails in ${BUILD}")
+endif()
+file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/README.md rows REGEX "^\\| [LS][0-9][0-9] \\|")
+set(wrong "")
+set(seen "")
+foreach(row IN LISTS rows)
+  string(REGEX REPLACE "^\\| ([LS][0-9][0-9]) \\|.*" "\\1" id "${row}")
+  list(APPEND seen ${id})
+  string(REGEX MATCHALL "`[a-z_]+\\.bug_[A-Za-z0-9_]+`" tests "${row}")
+  set(named FALSE)
+  foreach(test IN LISTS tests)
+    string(REPLACE "`" "" test "${test}")
+    string(REGEX REPLACE "\\." "\\\\." pattern "${test}")
+    if(NOT listed MATCHES ": ${pattern}\n")
+      string(APPEND wrong "  ${id}: no test ${test}\n")
+    elseif(test MATCHES "bug_${id}_")
+      set(named TRUE)
+    endif()
+  endforeach()
+  if(NOT named)
+    string(APPEND wrong "  ${id}: no test of its row is named bug_${id}_...\n")
+  endif()
+endforeach()
+foreach(id IN LISTS ids)
+  if(NOT id IN_LIST seen)
+    string(APPEND wrong "  ${id}: no row in README.md\n")
+  endif()
+endforeach()
+if(wrong)
+  message(FATAL_ERROR "property_tests/README.md and the tests disagree:\n${wrong}")
+endif()

@@ -114,6 +114,25 @@ class hand {
     ++record_.lists;
     if (record_.expect(o.ok(), "lone CMD_SYNC", o.code)) told_done();
   }
+  /// A list on its way, and how many commands of this CPU are done when it is.
+  struct pending {
+    cmdq::ticket ticket;
+    uint32_t covers = 0;
+  };
+  pending submit(uint32_t n) {
+    const auto t = producer_.submit(build(n, false), n);
+    record_.expect(t.ok(), "submit", t.code());
+    return {*t, record_.commands};
+  }
+  void poll(const pending& p) {
+    status s = status::would_block;
+    while (s == status::would_block) s = producer_.poll(p.ticket);
+    if (record_.expect(s == status::ok, "poll", s)) told_done(p.covers);
+  }
+  void wait(const pending& p) {
+    const status s = producer_.wait(p.ticket, phase_.opts.deadline_ns);
+    if (record_.expect(s == status::ok, "wait", s)) told_done(p.covers);
+  }
   /// `n` commands with one illegal command among them.
   void issue_illegal(uint32_t n) {
     cmdq::command* const list = build(n, false);
@@ -151,7 +170,10 @@ class hand {
     record_.commands -= n;
     --record_.lists;
   }
-  void told_done() { cmdq::platform::mmio64{board::smmu_base}.write32(mark_done, cpu_ << 25 | record_.commands); }
+  void told_done() { told_done(record_.commands); }
+  void told_done(uint32_t commands) {
+    cmdq::platform::mmio64{board::smmu_base}.write32(mark_done, cpu_ << 25 | commands);
+  }
 
   static constexpr uint32_t longest = 65;
   Queue& queue_;

@@ -2,7 +2,7 @@
 // What each strategy goes through, and the table of how it went.
 #pragma once
 
-#include "producers.hpp"
+#include "workloads.hpp"
 
 namespace producers {
 
@@ -21,6 +21,7 @@ class trial {
   using device_type = cmdq::smmuv3::device<registers>;
   using queue_type = cmdq::command_queue<device_type, Config>;
   using hand_type = hand<queue_type>;
+  using does = workload<hand_type>;
 
   trial(const char* name, uint32_t cpus, uint32_t& phases) : name_(name), crew_(cpus), phases_(phases) {}
 
@@ -29,18 +30,23 @@ class trial {
     const uint32_t few = lists / crew_ < 4 ? 4 : lists / crew_;
     const uint32_t rounds = few < 32 ? 32 : few;  // enough for many laps
     const uint32_t small = log2_at_least(crew_ * 4);
-    bool ok = both("wrap", {.cpus = crew_, .rounds = rounds, .opts = {.log2_size = small, .batch_limit = 3}}, &wrap);
+    bool ok =
+        both("wrap", {.cpus = crew_, .rounds = rounds, .opts = {.log2_size = small, .batch_limit = 3}}, &does::wrap);
     ok = both("unsynced", {.cpus = crew_, .rounds = rounds, .opts = {.log2_size = small + 2, .batch_limit = 3}},
-              &unsynced) &&
+              &does::unsynced) &&
          ok;
     ok = both("batches", {.cpus = crew_, .rounds = few / 8 + 2, .opts = {.log2_size = log2_at_least(crew_ * 65) + 1}},
-              &batches) &&
+              &does::batches) &&
          ok;
     ok = both("illegal", {.cpus = crew_, .rounds = few / 4 + 1, .opts = {.log2_size = small, .batch_limit = 3}},
-              &illegal) &&
+              &does::illegal) &&
+         ok;
+    ok = both("tickets", {.cpus = crew_, .rounds = few, .opts = {.log2_size = small + 2, .batch_limit = 3}},
+              &does::tickets) &&
          ok;
     if constexpr (!Config::allocation::claims_before_space)
-      ok = both("crowded", {.cpus = crew_, .rounds = rounds, .opts = {.log2_size = 3, .batch_limit = 3}}, &unsynced) &&
+      ok = both("crowded", {.cpus = crew_, .rounds = rounds, .opts = {.log2_size = 3, .batch_limit = 3}},
+                &does::unsynced) &&
            ok;
     ok = largest_ring() && ok;
     ok = fill() && ok;
@@ -48,39 +54,6 @@ class trial {
   }
 
  private:
-  // ---- what a CPU does ----
-
-  static void wrap(hand_type& h, const phase& p) {
-    for (uint32_t i = 0; i < p.rounds && h.ok(); ++i) h.issue(1 + i % 3);
-    h.issue(1, true);
-  }
-  static void unsynced(hand_type& h, const phase& p) {
-    for (uint32_t i = 0; i < p.rounds && h.ok(); ++i) {
-      if (i % 4 == 3) {
-        h.issue(2);
-      } else {
-        h.insert_ok(1 + i % 3);
-      }
-      if (i % 16 == 15) h.sync();
-    }
-    h.issue(1, true);
-  }
-  static void batches(hand_type& h, const phase& p) {
-    for (uint32_t i = 0; i < p.rounds && h.ok(); ++i) {
-      h.insert_ok(1);
-      h.issue(i % 2 == 0 ? 64 : 1);
-      h.insert_ok(64);
-    }
-    h.issue(1, true);
-  }
-  static void illegal(hand_type& h, const phase& p) {
-    for (uint32_t i = 0; i < p.rounds && h.ok(); ++i) {
-      h.issue(1 + i % 3);
-      if (i % 4 == 1 && h.cpu() % 4 == 0) h.issue_illegal(2);
-    }
-    h.issue(1, true);
-  }
-
   using body = void (*)(hand_type&, const phase&);
 
   struct work {
@@ -118,7 +91,7 @@ class trial {
   /// The largest ring there is, from just before the end of both the ring and the 32-bit positions.
   bool largest_ring() {
     return both("largest", {.cpus = crew_, .rounds = 4, .opts = {.log2_size = largest_log2, .first = 0U - 64}},
-                &unsynced);
+                &does::unsynced);
   }
 
   /// Fills a ring of 16 to the last entry while the device stands, lets time-outs happen, goes on.

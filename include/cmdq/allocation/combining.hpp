@@ -33,9 +33,11 @@ struct combining {
       position done = cons_.load(at<site::cons_look>);
       const position from = done;
       const position told = ring_.told();  // read later: never behind `done`
+      if (reached(to, told)) done = told;  // the end of a range, too
       while (distance(done, told) > 0) {
         const position end = ring_.range_end(done).load(at<site::range_end_load>);
         if (!reached(to, end)) break;
+        if (sync_.by_msi() && sync_.landed(own_sync_ != 0 ? done : end - 1, end) != end) break;
         done = end;
       }
       if (done != from && base::move_cons(done)) wake(from, done);
@@ -71,10 +73,7 @@ struct combining {
       r.owner = base::gathered_of(before) == 0;
       r.waited = what == intent::waited;
       // One entry more than the commands: the range's CMD_SYNC may be right behind.
-      if (base::own_space(*this, r.done_at, w)) return status::ok;
-      base::fill(r);
-      tell_as_owner(r, w);
-      return status::device_fault;
+      return base::own_space(*this, r.done_at, w) ? status::ok : abandon(r, w);
     }
 
     /// Makes the written entries valid and, as owner, closes the range and tells the device.
@@ -107,7 +106,15 @@ struct combining {
     /// A member that sleeps wakes to look at the device itself: the owner of its range need not wait (a ticket).
     static constexpr uint64_t longest_sleep_ns = 200'000;
 
-    void tell_as_owner(reservation& r, who& w) noexcept {
+    /// The device has failed under a claim: it is filled and the turn handed on, so that nobody waits for it. By value:
+    /// the caller's copy may stay in registers.
+    [[gnu::noinline]] status abandon(reservation r, who& w) noexcept {
+      base::fill(r);
+      tell_as_owner(r, w);
+      return status::device_fault;
+    }
+
+    [[gnu::always_inline]] void tell_as_owner(reservation& r, who& w) noexcept {
       if (!r.owner) {
         ring_.mark_valid(r.start, r.end());
         return;

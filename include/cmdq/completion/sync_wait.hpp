@@ -36,6 +36,7 @@ class sync_wait {
     uint32_t reg = 0;
     sighting seen = ring_.look(allocation, base, completion_.by_msi(), w, reg);
     if (seen.code != status::ok || all_errors || cons_error(reg) != 0) seen.code = settle(allocation, seen.code, w);
+    if (completion_.by_msi()) seen.cons = landed(base, seen.cons);
     return seen;
   }
 
@@ -44,14 +45,28 @@ class sync_wait {
     return static_cast<uint32_t>(ring_.entry(p).word0.load(at<site::msi_poll>)) == 0;
   }
 
-  /// Is the CMD_SYNC at `p` done? `ok` and a position past `p`, or `would_block`, or what is wrong with the device.
+  /// Is there a CMD_SYNC at `p` whose MSI is still to come? CONS may be past it; its entry must not be reused before,
+  /// or the write would hit a later command. Not after an aborted MSI: it will not come. Cost: one or two loads.
+  [[nodiscard]] bool msi_pending(position p) noexcept {
+    const uint64_t word = ring_.entry(p).word0.load(at<site::msi_poll>);
+    return is_msi_sync(word) && !errors_.msi_void(p);
+  }
+
+  /// How far of [from, to) software CONS may go for the sake of MSIs that are still to come (MSI modes).
+  [[nodiscard]] position landed(position from, position to) noexcept {
+    while (distance(from, to) > 0 && !msi_pending(from)) ++from;
+    return from;
+  }
+
+  /// Is the CMD_SYNC at `p` done? `ok` and how far software CONS may go, or `would_block`, or what is wrong with the
+  /// device.
   template <class Allocation>
   [[gnu::always_inline]] sighting check(Allocation& allocation, position p, bool look_at_device, who& w,
                                         bool all_errors = true) noexcept {
     const position known = allocation.cons(at<site::cons_done>);  // [C]
     if (passed(known, p)) return {status::ok, false, false, known};
     if (completion_.by_msi() && msi_done(p)) {
-      if (ring_.was_told(p)) return {status::ok, false, false, p + 1};
+      if (ring_.was_told(p)) return {status::ok, false, false, landed(known, p + 1)};
       errors_.fail();  // done before it was told
       return {status::device_fault, false, false, known};
     }

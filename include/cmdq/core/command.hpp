@@ -38,6 +38,9 @@ enum class sync_signal : uint8_t { none = 0, msi = 1, event = 2 };
 /// CMD_SYNC that signals nothing or an event. Legal on every implementation with `none` (Tegra241 allows only that).
 constexpr command make_sync(sync_signal cs) noexcept { return {{opcode_sync | (static_cast<uint64_t>(cs) << 12), 0}}; }
 
+/// Is word 0 that of a CMD_SYNC which signals by an MSI? Its own entry as target: no longer once the MSI has come.
+constexpr bool is_msi_sync(uint64_t word0) noexcept { return (word0 & 0x30ffU) == (opcode_sync | (1U << 12)); }
+
 /// CMD_SYNC whose completion writes `data` to `address` (device address, 4-byte aligned), inner shareable, write-back.
 constexpr command make_msi_sync(uint64_t address, uint32_t data) noexcept {
   const uint64_t inner_shareable = 3ULL << 22;

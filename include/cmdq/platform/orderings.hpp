@@ -35,6 +35,7 @@ enum class order : unsigned char { relaxed, acquire, release, acq_rel, seq_cst }
   X(limit_load, relaxed, "limit_store", "[L] carried by the CONS read, itself an acquire", "-")                       \
   X(msi_poll, acquire, "device completion write", "[C] what the device did is visible to who saw its sync done",      \
     "stale data after a completed sync")                                                                              \
+  X(msi_void, relaxed, "-", "after an aborted MSI; protects nothing: CONS is what counts then", "-")                  \
   X(health_enter, relaxed, "health_error", "fail-fast only; a late look costs one call", "-")                         \
   X(health_check, relaxed, "health_error", "[X] carried by the completion that the error's repair allowed", "-")      \
   X(health_error, relaxed, "health_check", "[X] carried by GERRORN's write, itself a release", "-")                   \

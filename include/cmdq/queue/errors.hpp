@@ -22,7 +22,7 @@ class error_handler {
   using who = typename Ring::who;
   using P = typename Ring::P;
 
-  explicit error_handler(Ring& r) noexcept : ring_(r) {}
+  explicit error_handler(Ring& r) noexcept : ring_(r), msi_void_(r.opts().first) {}
 
   /// At a call's start: what is wrong already, and how many errors there were.
   [[nodiscard]] uint32_t enter() const noexcept { return word_.load(at<site::health_enter>); }
@@ -90,6 +90,9 @@ class error_handler {
     return s;
   }
 
+  /// Was an MSI aborted (GERROR.MSI_CMDQ_ABT) that may have been that of the CMD_SYNC at `p`? Then CONS alone counts.
+  [[nodiscard]] bool msi_void(position p) const noexcept { return passed(msi_void_.load(at<site::msi_void>), p); }
+
  private:
   template <class Allocation>
   status handle_locked(const Allocation& allocation, bool may_trail, who& w) noexcept {
@@ -108,6 +111,7 @@ class error_handler {
       }
     }
     device.write_gerrorn(now);
+    if ((active & gerror::msi_cmdq_abt) != 0) msi_void_.store(ring_.limit(), at<site::msi_void>);  // read after the ack
     return (active & gerror::sfm) != 0 ? status::device_fault : status::ok;
   }
 
@@ -203,7 +207,8 @@ class error_handler {
   Ring& ring_;
   typename P::template atomic<uint32_t> word_;
   typename P::template atomic<uint32_t> busy_;
-  typename P::template plain<position> retried_;  ///< position of the last retried error; under busy_
+  typename P::template atomic<position> msi_void_;  ///< MSIs of CMD_SYNCs before this are not waited for
+  typename P::template plain<position> retried_;    ///< position of the last retried error; under busy_
   typename P::template plain<uint32_t> retries_;
 };
 

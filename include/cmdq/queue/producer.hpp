@@ -101,8 +101,8 @@ class producer {
   }
   Queue* queue_ = nullptr;
   producer_cell<typename Queue::P>* cell_ = nullptr;
-  bool closed_ = true;  ///< not attached, or a writer is open: a claim before it is published would wait for itself
-  uint32_t unsynced_ = 0;        ///< lists that nobody waited for yet
+  bool closed_ = true;     ///< not attached, or a writer is open: a claim before it is published would wait for itself
+  uint32_t unsynced_ = 0;  ///< lists that nobody waited for yet
   uint32_t unsynced_since_ = 0;  ///< the health word before the first of them
   [[no_unique_address]] typename Queue::stats_type stats_{};
 };

@@ -105,8 +105,10 @@ class ring {
 
   /// Position up to which the device has been told, for walks over ranges.
   [[nodiscard]] position told() const noexcept { return told_.load(at<site::told_look>); }
+  /// What PROD may be at most by now.
+  [[nodiscard]] position limit() const noexcept { return limit_.load(at<site::limit_load>); }
   /// True once PROD may have been moved past `p`: a completion seen before that is a lie.
-  [[nodiscard]] bool was_told(position p) const noexcept { return passed(limit_.load(at<site::limit_load>), p); }
+  [[nodiscard]] bool was_told(position p) const noexcept { return passed(limit(), p); }
 
   /// Reads CMDQ_CONS and turns it into a free-running position. `base` is software CONS, read before the register;
   /// it is read again after it: if it stood still, the register lies in [CONS, CONS + N], or the device is lying.
@@ -117,13 +119,13 @@ class ring {
     reg = device_.read_cons();
     w.stats.add(stats::event::cons_read);
     if (reg == device_gone) return {status::device_fault, false, false, base};
-    const position limit = limit_.load(at<site::limit_load>);
+    const position most = limit();
     if (!allocation.cons_is(base, at<site::cons_look>))
       return {status::ok, false, true, allocation.cons(at<site::cons_look>)};
     if (cons_position(reg) > geo_.register_mask) return {status::device_fault, false, false, base};
     const uint32_t ahead = geo_.ahead(base, cons_position(reg));
     if (ahead > geo_.entries()) return {may_trail ? status::ok : status::device_fault, false, false, base};
-    if (!reached(limit, base + ahead)) return {status::device_fault, false, false, base};
+    if (!reached(most, base + ahead)) return {status::device_fault, false, false, base};
     return {status::ok, true, false, base + ahead};
   }
 

@@ -18,7 +18,7 @@ using namespace manycore;
 
 struct calibrate_arguments {
   std::string topology = "arm-server-128";
-  std::vector<unsigned> tries = {4, 8, 16};
+  std::vector<unsigned> tries = {16, 32, 64, 128};
   bool check = false;
   std::string json;
   std::string write;
@@ -58,7 +58,7 @@ void print_parameters(const topology& t) {
   for (const auto& f : free_parameters())
     fmt::print("  {:<22} {:>7.1f} (bounds {} to {})\n", f.name, static_cast<double>(f.in(copy)) / 1000, f.least_ns,
                f.most_ns);
-  fmt::print("  {:<22} {:>7.1f} (3.8 times die)\n", "distance_ns.remote",
+  fmt::print("  {:<22} {:>7.1f} (follows from die and socket)\n", "distance_ns.remote",
              static_cast<double>(t.distance.remote) / 1000);
 }
 

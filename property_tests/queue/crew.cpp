@@ -19,6 +19,9 @@ void run_program(worker& w, const program& p) {
       case op::what::insert:
         w.insert(o.kinds);
         break;
+      case op::what::fill:
+        w.fill(o.kinds);
+        break;
       default: {
         const auto t = w.submit(o.kinds);
         if (t && o.call == op::what::submit_and_wait && w.poll(*t) == status::would_block) w.wait(*t, test_deadline_ns);
@@ -97,7 +100,7 @@ void run_crew(const crew_case& c) {
 std::string shown(const crew_case& c) {
   std::ostringstream out;
   out << shown(c.what);
-  const char* calls[] = {"issue", "insert", "submit+wait", "submit"};
+  const char* calls[] = {"issue", "insert", "fill", "submit+wait", "submit"};
   const char letters[] = {'t', 'c', 'a', 'D', 'I'};
   for (std::size_t i = 0; i < c.programs.size(); ++i) {
     out << "\n  producer " << i << ":";

@@ -42,6 +42,7 @@ rc::Gen<setup> setups(strategy which, unsigned threads) {
     s.opts.sync_every_batch = s.opts.batch_limit >= 2 && one_in(6);
     s.caps.part.sync_every_batch = s.caps.part.one_class_per_batch = s.opts.sync_every_batch;
     s.caps.part.msi_64bit = one_in(3);
+    s.speed.msi_late_steps = s.msi && one_in(2) ? any(1U, 40U) : 0;
     s.speed.cons_every = any(1U, 4U);
     s.speed.cons_idle_steps = any(0U, 4U);
     s.speed.defer_effects = any(0, 2) == 1;
@@ -93,16 +94,19 @@ rc::Gen<std::vector<kind>> whole_lists(const setup& s, bool errors) {
 namespace {
 op any_op(const setup& s, bool errors) {
   op o;
-  const unsigned roll = any(0U, 10U);
-  o.call = roll < 5   ? op::what::issue
-           : roll < 8 ? op::what::insert
-           : roll < 9 ? op::what::submit_and_wait
-                      : op::what::submit_and_forget;
+  const unsigned roll = any(0U, 12U);
+  o.call = roll < 5    ? op::what::issue
+           : roll < 8  ? op::what::insert
+           : roll < 10 ? op::what::submit_and_wait
+           : roll < 11 ? op::what::fill
+                       : op::what::submit_and_forget;
   const std::uint32_t limit = most_in_one_list(s);
   if (o.call == op::what::issue || o.call == op::what::insert)
     o.kinds = *lists(one_in(5) ? 2 * limit + 1 : limit, errors);
   else
     o.kinds = *whole_lists(s, errors);
+  const bool can_fill = !o.kinds.empty() && !s.opts.sync_every_batch;  // the writer refuses such devices
+  if (o.call == op::what::fill && !can_fill) o.call = op::what::submit_and_wait;
   return o;
 }
 }  // namespace

@@ -78,6 +78,8 @@ class queue_face {
   virtual outcome issue(unsigned producer, const command* list, std::uint32_t n) = 0;
   virtual outcome issue_for(unsigned producer, const command* list, std::uint32_t n, std::uint64_t ns) = 0;
   virtual outcome insert(unsigned producer, const command* list, std::uint32_t n) = 0;
+  /// Fills claimed entries in place and waits for them. `reserved`: what the claim said; nothing is inserted unless ok.
+  virtual status fill(unsigned producer, const command* list, std::uint32_t n, status& reserved) = 0;
   virtual result<ticket> submit(unsigned producer, const command* list, std::uint32_t n) = 0;
   virtual status poll(unsigned producer, const ticket& t) = 0;
   virtual status wait(unsigned producer, const ticket& t, std::uint64_t ns) = 0;

@@ -33,6 +33,13 @@ class queue_of final : public queue_face {
     return producers_.at(i).issue_for(list, n, ns);
   }
   outcome insert(unsigned i, const command* list, std::uint32_t n) override { return producers_.at(i).insert(list, n); }
+  status fill(unsigned i, const command* list, std::uint32_t n, status& reserved) override {
+    auto w = producers_.at(i).reserve(n, true);
+    reserved = w.code();
+    for (std::uint32_t k = 0; k < n; ++k)
+      if (reserved == status::ok) CMDQ_CHECK_EQ(w.push(list[k]), status::ok);
+    return w.commit();
+  }
   result<ticket> submit(unsigned i, const command* list, std::uint32_t n) override {
     return producers_.at(i).submit(list, n);
   }

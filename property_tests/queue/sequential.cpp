@@ -111,6 +111,20 @@ struct insert_step : insertion {
   void show(std::ostream& o) const override { o << "producer " << producer << " inserts " << letters(kinds); }
 };
 
+struct fill_step : insertion {
+  explicit fill_step(const model_state& m) : insertion(m) { kinds = *whole_lists(m.what, true); }
+  void checkPreconditions(const model_state& m) const override {
+    RC_PRE(!kinds.empty() && !m.what.opts.sync_every_batch);
+  }
+  void run(const model_state&, world& w) const override {
+    const std::uint64_t began = scheduled_platform::alone_ns;
+    w.update();
+    w.ended(w.workers[producer].fill(kinds), began);
+    w.check();
+  }
+  void show(std::ostream& o) const override { o << "producer " << producer << " fills " << letters(kinds); }
+};
+
 struct submit_step : insertion {
   explicit submit_step(const model_state& m) : insertion(m) { kinds = *whole_lists(m.what, true); }
   void apply(model_state& m) const override { ++m.tickets; }
@@ -237,8 +251,8 @@ void sequential(strategy which) {
     RC_LOG() << shown(start.what) << '\n';
     world w(start.what);
     rc::state::check(start, w,
-                     rc::state::gen::execOneOfWithArgs<issue_step, issue_step, insert_step, submit_step, ticket_step,
-                                                       device_step, device_step, stand_step, abort_step,
+                     rc::state::gen::execOneOfWithArgs<issue_step, issue_step, insert_step, fill_step, submit_step,
+                                                       ticket_step, device_step, device_step, stand_step, abort_step,
                                                        global_error_step, handle_step, recover_step>());
     w.finish();
   });

@@ -106,6 +106,26 @@ status worker::insert(const std::vector<kind>& kinds) {
   return o.code;
 }
 
+status worker::fill(const std::vector<kind>& kinds) {
+  const std::size_t list = rig_.log.ask(number_, kinds);
+  asked(list).contiguous = true;
+  const std::vector<command> commands = rig_.log.commands(list);
+  status reserved = status::ok;
+  const status s = rig_->fill(number_, commands.data(), size(commands), reserved);
+  if (reserved == status::ok) asked(list).inserted = size(commands);
+  std::vector<std::size_t> answers_for = owed_;
+  answers_for.push_back(list);
+  if (s == status::ok) {
+    check_ok(list, answers_for);
+    if (honest()) rig_.log.check_producer_done(number_);
+  } else {
+    CMDQ_CHECK(reserved == status::ok || reserved == s);
+    check_error(s, list, answers_for);
+  }
+  settle(s, list);
+  return s;
+}
+
 std::optional<kept_ticket> worker::submit(const std::vector<kind>& kinds) {
   const std::size_t list = rig_.log.ask(number_, kinds);
   asked(list).contiguous = true;

@@ -32,6 +32,8 @@ class worker {
   void attach() { CMDQ_CHECK_EQ(rig_->attach(number_), status::ok); }
   status issue(const std::vector<kind>& kinds);
   status insert(const std::vector<kind>& kinds);
+  /// As issue(), filled in place. Precondition: a list that is not cut, not empty.
+  status fill(const std::vector<kind>& kinds);
   std::optional<kept_ticket> submit(const std::vector<kind>& kinds);
   status poll(const kept_ticket& k) { return answered(k, rig_->poll(number_, k.t)); }
   status wait(const kept_ticket& k, std::uint64_t ns) { return answered(k, rig_->wait(number_, k.t, ns)); }

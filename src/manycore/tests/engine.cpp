@@ -106,6 +106,26 @@ CHECKED_TEST(requests_for_a_line_queue) {
   CHECK_EQUAL(m.sites()[static_cast<unsigned>(site::claim_add)].queued, 10'000U + 40'000U);
 }
 
+CHECKED_TEST(the_owners_socket_goes_first_but_not_for_ever) {
+  for (const unsigned limit : {0U, 1U, 2U}) {
+    topology t = plain_shape();
+    t.near_first = limit;
+    machine m(t, 16, 1);
+    auto& w = m.make<word>();
+    std::vector<unsigned> order;
+    m.start(0, [&] { add(w); });  // has the line until 170 ns: all others ask meanwhile
+    for (const unsigned c : {8U, 1U, 2U, 3U})
+      m.start(c, [&m, &w, &order, c] {
+        m.spend(c == 8 ? 10'000 : 10'000 + c * 1'000, other_work);
+        add(w);
+        order.push_back(c);
+      });
+    m.run(10'000'000);
+    const auto remote = std::find(order.begin(), order.end(), 8U);
+    CHECK_EQUAL(static_cast<unsigned>(remote - order.begin()), limit);
+  }
+}
+
 CHECKED_TEST(readers_of_a_shared_line_overlap) {
   machine m(plain_shape(), 4, 1);
   auto& w = m.make<word>();

@@ -86,7 +86,10 @@ class command_queue {
     if (n != 1 || list == nullptr || ring_.opts().cuts_specially()) return insert_pieces(list, n, sync, by, ns);
     const uint8_t op = opcode_of(list->word[0]);
     if (op == opcode_sync) return {status::invalid_argument};
-    sync = sync || op == opcode_atc_inv;
+    if (op == opcode_atc_inv) {
+      if (by.unsynced_ != 0) return insert_pieces(list, n, sync, by, ns);
+      sync = true;
+    }
     who w{time_budget<P>(ns), by.stats_};
     reservation r;
     const uint32_t entered = errors_.enter();
@@ -104,6 +107,8 @@ class command_queue {
     while (n != 0 || (sync && o.lists == 0)) {
       const piece next = next_piece(ring_.opts(), list, n, sync);
       if (!next.valid) return give_up(o, status::invalid_argument);
+      const status before = sync_before_atc(list, next.n, w, by, o);
+      if (before != status::ok) return give_up(o, before);
       const status s = run(list, next.n, next.sync, w, by, o);
       if (s != status::ok) return give_up(o, s);
       if (next.repeat) {
@@ -121,6 +126,13 @@ class command_queue {
   static constexpr outcome give_up(outcome o, status s) noexcept {
     o.code = s;
     return o;
+  }
+
+  /// A CMD_SYNC, waited for, between this producer's lists that nobody waited for and ATC invalidations: the ATC may
+  /// refill from a TLB entry that is not gone yet (bug L20).
+  status sync_before_atc(const command* list, uint32_t n, who& w, producer& by, outcome& o) noexcept {
+    const bool needed = by.unsynced_ != 0 && n != 0 && opcode_of(list->word[0]) == opcode_atc_inv;
+    return needed ? run(list, 0, true, w, by, o) : status::ok;
   }
 
   /// Inserts one list and, where it says so, waits for it.
@@ -240,9 +252,11 @@ class command_queue {
       if (!whole.valid || whole.repeat || whole.n != n) return refusal{status::invalid_argument, "list", whole.n, n};
     }
     who w{time_budget<P>(o.deadline_ns), by.stats_};
+    outcome unused;
+    status s = sync_before_atc(list, n, w, by, unused);
     reservation r;
     const uint32_t entered = errors_.enter();
-    const status s = put(list, n, intent::ticket, entered, w, by, r);
+    if (s == status::ok) s = put(list, n, intent::ticket, entered, w, by, r);
     if (s != status::ok) return refusal{s, "submit", n, o.batch_limit};
     // A ring too small for lists that nobody waits for: this one is waited for now. poll() finds it done, or says what
     // is wrong, as for any other.

@@ -61,8 +61,9 @@ class producer {
     return Queue::insert_for(list, n, false, *this, budget());
   }
 
-  /// Inserts at most options.batch_limit commands with a CMD_SYNC and returns without waiting for it. Errors:
-  /// out_of_range (too long), invalid_argument, stalled, timeout (no space), device_fault: nothing was inserted.
+  /// Inserts at most options.batch_limit commands with a CMD_SYNC and returns without waiting for it; ATC invalidations
+  /// wait for this producer's insert()s before them, and tell their errors. Else errors are out_of_range (too long),
+  /// invalid_argument, stalled, timeout (no space), device_fault: nothing was inserted.
   result<ticket> submit(const command* list, uint32_t n) noexcept {
     if (closed_) return refusal{status::invalid_argument, "producer", 0, 1};
     return queue_->submit(list, n, *this);

@@ -40,11 +40,15 @@ class writer {
   [[nodiscard]] uint32_t room() const noexcept { return commands_ - filled_; }
 
   /// The next command, written to its entry. Errors, with nothing written: out_of_range (no room), invalid_argument
-  /// (a CMD_SYNC, an ATC_INV in a list that is not waited for). Wait-free. Cost: two stores.
+  /// (a CMD_SYNC; an ATC_INV in a list that is not waited for, beside other commands, or while insert()s of this
+  /// producer are not waited for: a CMD_SYNC must come between, bug L20). Wait-free. Cost: two stores.
   status push(const command& c) noexcept {
     if (queue_ == nullptr || room() == 0) return status::out_of_range;
     const uint8_t op = opcode_of(c.word[0]);
-    if (op == opcode_sync || (op == opcode_atc_inv && !claim_.waited)) return status::invalid_argument;
+    const bool atc = op == opcode_atc_inv;
+    if (op == opcode_sync || (atc && (!claim_.waited || by_->unsynced_ != 0))) return status::invalid_argument;
+    if (filled_ != 0 && atc != atc_) return status::invalid_argument;
+    atc_ = atc;
     queue_->ring_.entry(claim_.start + filled_++).put(c);
     return status::ok;
   }
@@ -83,6 +87,7 @@ class writer {
   reservation claim_;
   uint32_t commands_;
   uint32_t filled_ = 0;
+  bool atc_ = false;  ///< the list is one of ATC invalidations
   uint32_t entered_;
   status code_;
 };

@@ -189,7 +189,7 @@ void add_growth(reproduction& r, const topology& base) {
   }
   chart_line own{"device, a sync per list", {}, true};
   chart_line shared{"device, shared syncs", {}, true};
-  chart_line transfer{"one line transfer per list", {}, true};
+  chart_line transfer{"one transfer per list (random)", {}, true};
   for (const unsigned cpus : sizes) {
     own.points.emplace_back(cpus, device_ceiling(base, 1, true));
     shared.points.emplace_back(cpus, device_ceiling(base, 1, false));

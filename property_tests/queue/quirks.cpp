@@ -73,6 +73,34 @@ CMDQ_TEST(bug_L20_translation_is_invalidated_and_synced_before_the_atc) {
   });
 }
 
+CMDQ_TEST(bug_L20_across_calls) {
+  for_all_policies(6, 4, 1, [](const setup& what) {
+    stage s(what);
+    CMDQ_CHECK_EQ(s[0].insert(kinds("t")), status::ok);
+    CMDQ_CHECK_EQ(s[0].issue(kinds("a")), status::ok);
+    CMDQ_CHECK_EQ(executed(s.r), "tSaS");
+    CMDQ_CHECK_EQ(s[0].insert(kinds("tt")), status::ok);
+    CMDQ_CHECK_EQ(s[0].insert(kinds("aa")), status::ok);
+    CMDQ_CHECK_EQ(executed(s.r), "tSaSttSaaS");
+    CMDQ_CHECK_EQ(s[0].insert(kinds("c")), status::ok);
+    const auto t = s[0].submit(kinds("a"));
+    CMDQ_CHECK(t.has_value());
+    CMDQ_CHECK_EQ(s[0].wait(*t, test_deadline_ns), status::ok);
+    CMDQ_CHECK_EQ(executed(s.r), "tSaSttSaaScSaS");
+    // In place there is no room for it: refused.
+    CMDQ_CHECK_EQ(s[0].insert(kinds("t")), status::ok);
+    const command atc = make_command(kind::atc, 100);
+    status reserved = status::ok;
+    bool refused = false;
+    try {
+      static_cast<void>(s.r->fill(0, &atc, 1, reserved));
+    } catch (const failure&) {
+      refused = true;
+    }
+    CMDQ_CHECK(reserved == status::ok && refused);
+  });
+}
+
 CMDQ_TEST(lists_are_cut_at_the_batch_limit) {
   property([] {
     const std::uint32_t limit = *rc::gen::inRange(1U, 9U);

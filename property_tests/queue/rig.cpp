@@ -20,6 +20,8 @@ rig::rig(const setup& s, std::uint32_t seed)
       cells_(std::make_unique<producer_cell<scheduled_platform>[]>(s.opts.producers)) {
   device.hooks = history_hooks(log, entries_.get(), shape().entries() - 1);
   device.speed = s.speed;
+  bus.log2 = s.opts.log2_size;
+  bus.told = s.opts.first;
   CMDQ_CHECK_EQ(device.attach(entries_.get(), s.opts.log2_size, ring_address, s.opts.first), status::ok);
   queue_ = make_queue(s, memory(), bus);
   CMDQ_CHECK(queue_ != nullptr);

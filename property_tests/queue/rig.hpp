@@ -44,6 +44,7 @@ class front {
   void write_prod(std::uint32_t v) {
     if (watch) watch();
     prods.push_back(v);
+    told += geometry{log2}.ahead(told, v);
     liar.write_prod(v);
   }
   std::uint32_t read_cons() {
@@ -60,7 +61,9 @@ class front {
 
   model::hostile_device<scheduled_platform, machine> liar;
   std::function<std::uint32_t(std::uint32_t)> cons_filter;
-  std::function<void()> watch;       ///< called before each access of CMDQ_PROD and CMDQ_CONS
+  std::function<void()> watch;  ///< called before each access of CMDQ_PROD and CMDQ_CONS
+  unsigned log2 = min_log2_size;
+  position told = 0;                 ///< PROD, free-running
   std::vector<std::uint32_t> prods;  ///< every value written to CMDQ_PROD
   std::uint64_t acknowledgements = 0;
   std::uint64_t cons_reads = 0;

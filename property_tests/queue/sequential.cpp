@@ -201,6 +201,10 @@ struct abort_step : step {
 
 struct global_error_step : step {
   explicit global_error_step(const model_state&) : bit(1U << *rc::gen::inRange(2U, 8U)) {}
+  /// An MSI that is said to be aborted does not come late.
+  void checkPreconditions(const model_state& m) const override {
+    RC_PRE(bit != gerror::msi_cmdq_abt || m.what.speed.msi_late_steps == 0);
+  }
   void run(const model_state&, world& w) const override {
     w.r.device.raise_global(bit);
     w.check();
@@ -236,7 +240,8 @@ struct recover_step : step {
       w.stalled = false;
     } else {
       // A lazy CONS may lag behind what is executed.
-      CMDQ_CHECK(!reached_by(w.r.device.next()) || w.r.what.speed.cons_every > 1 || w.broken || w.stalled);
+      CMDQ_CHECK(!reached_by(w.r.device.next()) || w.r.what.speed.cons_every > 1 ||
+                 w.r.what.speed.msi_late_steps != 0 || w.broken || w.stalled);
     }
     w.update();
     w.check();

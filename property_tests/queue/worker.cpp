@@ -69,6 +69,8 @@ status worker::issue(const std::vector<kind>& kinds) {
   if (o.ok()) {
     CMDQ_CHECK_EQ(o.inserted, asked(list).n());
     CMDQ_CHECK_EQ(o.done, asked(list).n());
+    // Whatever the registers say, nothing is done that the device was not told of.
+    if (o.lists == 1) CMDQ_CHECK(reached(rig_.bus.told, o.first + o.inserted));
     check_ok(list, answers_for);
     if (honest()) rig_.log.check_producer_done(number_);
   } else {
@@ -107,6 +109,10 @@ status worker::insert(const std::vector<kind>& kinds) {
 }
 
 status worker::fill(const std::vector<kind>& kinds) {
+  const bool atc = kinds[0] == kind::atc || kinds[0] == kind::dead_atc;
+  if (atc && !owed_.empty()) {  // the writer would refuse it: a CMD_SYNC must come between
+    if (const status s = issue({}); s != status::ok) return s;
+  }
   const std::size_t list = rig_.log.ask(number_, kinds);
   asked(list).contiguous = true;
   const std::vector<command> commands = rig_.log.commands(list);

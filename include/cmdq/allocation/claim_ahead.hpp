@@ -66,7 +66,7 @@ class claim_ahead {
   }
 
   template <class Self>
-  [[gnu::noinline]] status await_admission(Self& self, who& w) noexcept {
+  [[gnu::noinline, gnu::cold]] status await_admission(Self& self, who& w) noexcept {
     typename Ring::wait_policy::template waiter<P> waiting;
     while (!admissible()) {
       const status s = make_space(self, w);
@@ -90,7 +90,7 @@ class claim_ahead {
   }
 
   template <class Self>
-  [[gnu::noinline]] bool await_space(Self& self, position end, who& w) noexcept {
+  [[gnu::noinline, gnu::cold]] bool await_space(Self& self, position end, who& w) noexcept {
     typename Ring::wait_policy::template waiter<P> waiting;
     while (end - cons_.load(at<site::cons_space>) > ring_.shape().entries()) {
       if (make_space(self, w) != status::ok) return false;

@@ -131,7 +131,7 @@ struct cmpxchg_loop {
     }
 
     /// Waits for `n` free entries, not for "not full" (bug L07). Nothing is stored while the device stands still.
-    [[gnu::noinline]] status wait_for_space(uint32_t n, who& w) noexcept {
+    [[gnu::noinline, gnu::cold]] status wait_for_space(uint32_t n, who& w) noexcept {
       typename Ring::wait_policy::template waiter<P> waiting;
       while (!fits(word_.load(at<site::claim_look>), n)) {
         const sighting seen = sync_.look(*this, w);

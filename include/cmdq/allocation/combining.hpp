@@ -26,6 +26,7 @@ struct combining {
     state(Ring& ring, Sync& sync) noexcept
         : base(ring, sync),
           own_sync_(ring.opts().sync_every_batch ? 1U : 0U),
+          count_sync_(ring.opts().sync_every_batch ? 0U : one_sync),
           previous_(uint64_t{ring.opts().first} << 1) {}
 
     /// Moves software CONS to the last range end that the device has passed, and wakes the members of what is done.
@@ -63,7 +64,7 @@ struct combining {
         const status s = base::admit(*this, what, w);
         if (s != status::ok) return s;
       }
-      const uint64_t gathered = (what != intent::unsynced ? one_sync : 0U) | one_list;
+      const uint64_t gathered = (what != intent::unsynced ? count_sync_ : 0U) | one_list;
       r.n = n + own_sync_;
       const uint64_t before = word_.fetch_add((static_cast<uint64_t>(r.n) << 32) | gathered, at<site::claim_add>);
       r.start = position_of(before);
@@ -106,9 +107,8 @@ struct combining {
     /// A member that sleeps wakes to look at the device itself: the owner of its range need not wait (a ticket).
     static constexpr uint64_t longest_sleep_ns = 200'000;
 
-    /// The device has failed under a claim: it is filled and the turn handed on, so that nobody waits for it. By value:
-    /// the caller's copy may stay in registers.
-    [[gnu::noinline]] status abandon(reservation r, who& w) noexcept {
+    /// The device has failed under a claim: it is filled and the turn handed on, so that nobody waits for it.
+    [[gnu::noinline, gnu::cold]] status abandon(reservation r, who& w) noexcept {
       base::fill(r);
       tell_as_owner(r, w);
       return status::device_fault;
@@ -121,16 +121,7 @@ struct combining {
       }
       ring_.take_turn(r.start);
       if (r.waited) keep_open(r.start, w);
-      bool synced = false;
-      const position lists_end = close(synced, w);
-      const position end = lists_end + (synced ? 1U : 0U);
-      if (lists_end != r.end()) {
-        ring_.mark_valid(r.start, r.end());
-        static_cast<void>(base::own_space(*this, end, w));  // [S] for the CMD_SYNC's slot
-        ring_.wait_valid(r.end(), lists_end);
-      }
-      if (synced) put_sync(lists_end, w);
-      ring_.mark_valid(lists_end == r.end() ? r.start : lists_end, end);
+      const position end = close(r, w);
       ring_.range_end(r.start).store(end, at<site::range_end_store>);
       previous_.store((uint64_t{r.start} << 1) | (r.waited ? 0U : unattended), at<site::range_end_store>);
       ring_.tell(r.start, end, w);
@@ -139,29 +130,51 @@ struct combining {
 
     /// Group commit: others may join while the range before the previous one is not done. Ends with the budget at the
     /// latest, so a standing device delays a list but keeps nothing back.
-    void keep_open(position start, who& w) noexcept {
+    [[gnu::always_inline]] void keep_open(position start, who& w) noexcept {
       const uint64_t previous = previous_.load(at<site::range_end_load>);
       const auto from = static_cast<position>(previous >> 1);
       if (from == start || reached(cons_.load(at<site::cons_done>), from)) return;
-      if ((previous & unattended) != 0) static_cast<void>(check(from, w));  // nobody else looks
+      keep_open_until(from, (previous & unattended) != 0, w);
+    }
+    [[gnu::noinline]] void keep_open_until(position from, bool nobody_looks, who& w) noexcept {
+      if (nobody_looks) static_cast<void>(check(from, w));
       await_range(from, w);
     }
 
-    /// Closes the range and, unless nobody in it wants to know its end or each list has its own, claims its CMD_SYNC in
-    /// the same step.
-    position close(bool& synced, who& w) noexcept {
-      uint64_t seen = word_.load(at<site::claim_look>);
-      for (;;) {
-        synced = own_sync_ == 0 && base::gathered_of(seen) >= one_sync;
-        const uint64_t next = static_cast<uint64_t>(position_of(seen) + (synced ? 1U : 0U)) << 32;
-        if (word_.compare_exchange(seen, next, at<site::gather_close>)) return position_of(seen);
+    /// Closes the range and makes all of it valid; returns its end. Unless nobody in it wants to know that, or each
+    /// list has its own, its CMD_SYNC is claimed in the same step. The first guess is that nobody has joined.
+    [[gnu::always_inline]] position close(const reservation& r, who& w) noexcept {
+      const bool synced = r.waited && count_sync_ != 0;
+      const position end = r.end() + (synced ? 1U : 0U);
+      uint64_t seen = (static_cast<uint64_t>(r.end()) << 32) | (synced ? one_sync : 0U) | one_list;
+      if (!word_.compare_exchange(seen, static_cast<uint64_t>(end) << 32, at<site::gather_close>))
+        return close_gathered(seen, r.start, r.end(), w);
+      if (synced) put_sync(r.end(), w);
+      ring_.mark_valid(r.start, end);
+      return end;
+    }
+
+    /// The same for a range with members, or a ticket's. `seen`: the claim word; [start, own_end): the owner's list.
+    [[gnu::noinline]] position close_gathered(uint64_t seen, position start, position own_end, who& w) noexcept {
+      bool synced = base::gathered_of(seen) >= one_sync;
+      while (!word_.compare_exchange(seen, static_cast<uint64_t>(position_of(seen) + (synced ? 1U : 0U)) << 32,
+                                     at<site::gather_close>)) {
         w.stats.add(stats::event::claim_retry);
+        synced = base::gathered_of(seen) >= one_sync;
       }
+      const position lists_end = position_of(seen);
+      const position end = lists_end + (synced ? 1U : 0U);
+      ring_.mark_valid(start, own_end);
+      static_cast<void>(base::own_space(*this, end, w));  // [S] for the CMD_SYNC's slot
+      ring_.wait_valid(own_end, lists_end);
+      if (synced) put_sync(lists_end, w);
+      ring_.mark_valid(lists_end, end);
+      return end;
     }
 
     /// Waits until software CONS reaches `end`. Now and then the waiter looks at the device itself: for its errors, and
     /// because an owner need not wait for its own range (a ticket) or may be off its processor.
-    [[gnu::noinline]] status await_range(position end, who& w) noexcept {
+    [[gnu::noinline, gnu::cold]] status await_range(position end, who& w) noexcept {
       typename Ring::wait_policy::template waiter<P> waiting;
       const auto blocked = [&] { return !reached(cons_.load(at<site::cons_done>), end); };
       while (blocked()) {
@@ -206,6 +219,8 @@ struct combining {
 
     /// 1 where each list ends in a CMD_SYNC of its own (options.sync_every_batch): the last one is the range's.
     const uint32_t own_sync_;
+    /// What a list that wants to know its end adds to the claim word: no CMD_SYNC where it has its own.
+    const uint32_t count_sync_;
     /// Start of the range told last, and whether nobody waits for it (bit 0). Written in turn.
     typename Ring::template atomic<uint64_t> previous_;
   };

@@ -86,7 +86,7 @@ class sync_wait {
 
  private:
   template <class Allocation>
-  [[gnu::noinline]] sighting wait_on(Allocation& allocation, position p, who& w) noexcept {
+  [[gnu::noinline, gnu::cold]] sighting wait_on(Allocation& allocation, position p, who& w) noexcept {
     typename Ring::wait_policy::template waiter<P> waiting;
     const void* const line = completion_.by_msi() ? &ring_.entry(p).word0 : nullptr;
     for (;;) {
@@ -102,7 +102,7 @@ class sync_wait {
 
   /// What follows a look that found an error, or that was to look at GERROR too.
   template <class Allocation>
-  [[gnu::noinline]] status settle(Allocation& allocation, status s, who& w) noexcept {
+  [[gnu::noinline, gnu::cold]] status settle(Allocation& allocation, status s, who& w) noexcept {
     if (s == status::ok) return errors_.handle(allocation, completion_.by_msi(), w);
     errors_.fail();
     return s;

@@ -69,7 +69,7 @@ class ring {
 
   /// [E] Marks [from, to) valid: whoever sees the mark sees the entries. Wait-free. Cost: one read-modify-write per
   /// word.
-  void mark_valid(position from, position to) noexcept {
+  [[gnu::always_inline]] void mark_valid(position from, position to) noexcept {
     for (position p = from; p != to;) {
       const valid_span s = first_span(geo_, p, to);
       plan_.memory.valid[s.word].fetch_xor(s.mask, at<site::valid_mark>);

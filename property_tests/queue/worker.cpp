@@ -137,10 +137,17 @@ std::optional<kept_ticket> worker::submit(const std::vector<kind>& kinds) {
   asked(list).contiguous = true;
   const std::vector<command> commands = rig_.log.commands(list);
   const result<ticket> t = rig_->submit(number_, commands.data(), size(commands));
+  // ATC invalidations wait for the lists before them.
+  const bool waits = asked(list).has(kind::atc) || asked(list).has(kind::dead_atc);
+  std::vector<std::size_t> answers_for = waits ? owed_ : std::vector<std::size_t>{};
   if (!t) {
-    check_error(t.code(), list, {list});
+    answers_for.push_back(list);
+    check_error(t.code(), list, answers_for);
+    if (waits) settle(t.code(), list);
     return std::nullopt;
   }
+  check_ok(list, answers_for);
+  if (waits) settle(status::ok, list);
   asked(list).inserted = size(commands);
   return kept_ticket{*t, list};
 }

@@ -105,6 +105,7 @@ nlohmann::ordered_json to_json(const finished_run& r) {
                            {"entries", r.with.entries},
                            {"command_ns", r.with.command_ns},
                            {"sync_ns", r.with.sync_ns},
+                           {"yield_one_in", r.with.yield_one_in},
                            {"oversubscribed", oversubscribed(r.with)}};
   if (!s.refused.empty()) {
     j["refused"] = s.refused;
@@ -233,6 +234,7 @@ void add_replay(CLI::App& app) {
   one("--command-ns", c.command_ns, "time of the device per command, in ns");
   one("--sync-ns", c.sync_ns, "time of the device per CMD_SYNC, in ns");
   one("--deadline-ms", c.deadline_ms, "time budget of one call, in ms")->check(CLI::Range(1U, 3'600'000U));
+  one("--yield-one-in", c.yield_one_in, "threads give the processor away at one in so many entry writes; 0: never");
   r->add_option("--json", o->json, "write the results to this file as well");
   r->add_flag("--skip-refused", o->skip_refused, "in a table, a ring that is too small is a row and not an error");
   r->callback([o] { replay(*o); });

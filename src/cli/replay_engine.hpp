@@ -14,6 +14,7 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <random>
 #include <thread>
 
 #include "commands.hpp"
@@ -39,6 +40,29 @@ struct noting_hooks : model::null_hooks {
   }
 };
 
+/// The default platform, with threads that now and then give the processor away between a claim and its publication:
+/// the moments that matter are too short for two cores to meet in them by themselves.
+struct disturbed_platform : platform::boost_atomic {
+  static inline std::uint32_t yield_one_in = 0;  ///< 0: never; set while no thread runs
+
+  template <class T>
+  class atomic : public platform::boost_atomic::atomic<T> {
+    using base = platform::boost_atomic::atomic<T>;
+
+   public:
+    using base::base;
+    template <class S>
+    void store(T v, S where) noexcept {
+      if constexpr (S::id == site::entry_word0) {
+        static thread_local std::minstd_rand dice{std::random_device{}()};
+        if (yield_one_in != 0 && dice() % yield_one_in == 0) std::this_thread::yield();
+      }
+      base::store(v, where);
+    }
+  };
+};
+static_assert(sleeping_platform<disturbed_platform>);
+
 /// A replay with one configuration of the queue.
 template <class Config>
 class replay_engine {
@@ -61,6 +85,7 @@ class replay_engine {
       out.too_small = plan.code() == status::ring_too_small;
       return out;
     }
+    disturbed_platform::yield_one_in = with_.yield_one_in;
     const bool inside = with_.device == "inline";
     hardware device(inside ? model::device_drive::in_write : model::device_drive::stepped, {}, hooks());
     device.speed.command_ns = with_.command_ns;
@@ -200,6 +225,7 @@ class replay_engine {
 
 template <class Allocation, class Reclaim, class Completion, class Wait>
 struct replay_config : default_config {
+  using platform = disturbed_platform;
   using allocation = Allocation;
   using reclaim = Reclaim;
   using completion = Completion;

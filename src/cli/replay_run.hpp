@@ -23,6 +23,7 @@ struct setup {
   std::uint64_t command_ns = 0;
   std::uint64_t sync_ns = 0;
   std::uint64_t deadline_ms = 10'000;
+  std::uint32_t yield_one_in = 0;
 };
 
 /// What a run did. Counts are those of the queue's own counters, over all threads.

@@ -39,11 +39,7 @@ struct owner_bits {
       r.start = position_of(before);
       r.done_at = r.end();
       r.owner = base::gathered_of(before) == 0;
-      if (base::own_space(*this, r.end(), w)) return status::ok;
-      base::fill(r);
-      tell_as_owner(r, w);               // hands on the turn, so that nobody waits for it
-      if (r.waited) reclaim_.abandon();  // counted by the owner, now or later: the count is modular
-      return status::device_fault;
+      return base::own_space(*this, r.end(), w) ? status::ok : abandon(r, w);
     }
 
     /// Makes the written entries valid and, as owner, tells the device. Waits only for CPUs between claim and mark.
@@ -87,7 +83,15 @@ struct owner_bits {
     static_assert(max_producers < one_list && (1U << max_log2_size) - 1 <= ~0U / one_list);
     static constexpr uint64_t position_bits = ~uint64_t{0} << 32;
 
-    void tell_as_owner(const reservation& r, who& w) noexcept {
+    /// The device has failed under a claim: it is filled and the turn handed on, so that nobody waits for it.
+    [[gnu::noinline, gnu::cold]] status abandon(reservation r, who& w) noexcept {
+      base::fill(r);
+      tell_as_owner(r, w);
+      if (r.waited) reclaim_.abandon();  // counted by the owner, now or later: the count is modular
+      return status::device_fault;
+    }
+
+    [[gnu::always_inline]] void tell_as_owner(const reservation& r, who& w) noexcept {
       ring_.mark_valid(r.start, r.end());
       if (!r.owner) return;
       ring_.take_turn(r.start);

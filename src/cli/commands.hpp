@@ -28,6 +28,7 @@ void add_replay(CLI::App& app);
 void add_simulate(CLI::App& app);
 void add_simulate_safe(CLI::App& simulate);
 void add_simulate_contention(CLI::App& simulate);
+void add_simulate_dma(CLI::App& simulate);
 void add_simulate_calibrate(CLI::App& simulate);
 
 /// Adds `reproduce` and its figures.

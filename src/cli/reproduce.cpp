@@ -23,6 +23,9 @@ struct figure {
 constexpr figure figures[] = {
     {"contention", "Contention on one queue: published and simulated", reproduce_contention},
     {"completion", "Completion by MSI or by polling CONS: published and simulated", reproduce_completion},
+    {"safe", "USB Ethernet behind a display's SAFE signal: published and simulated", reproduce_safe},
+    {"huge-pages", "Huge pages under an IOMMU: published and simulated", reproduce_huge_pages},
+    {"direct-calls", "Direct calls in the DMA path: published and measured here", reproduce_direct_calls},
 };
 
 struct outputs {

@@ -16,5 +16,8 @@ struct reproduction {
 
 reproduction reproduce_contention();
 reproduction reproduce_completion();
+reproduction reproduce_safe();
+reproduction reproduce_huge_pages();
+reproduction reproduce_direct_calls();
 
 }  // namespace cmdq::cli

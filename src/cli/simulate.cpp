@@ -9,6 +9,7 @@ void add_simulate(CLI::App& app) {
   simulate->require_subcommand(1);
   add_simulate_safe(*simulate);
   add_simulate_contention(*simulate);
+  add_simulate_dma(*simulate);
   add_simulate_calibrate(*simulate);
 }
 

@@ -46,7 +46,8 @@ class command_queue {
 
   /// After a timeout: resumes once the device has consumed all that it was told. ok, or stalled (not caught up yet), or
   /// device_fault. Nothing is lost or repeated: what was inserted is still in the ring. After a reset of the device,
-  /// set its CONS to cons_register() and its PROD to prod_register() first. Never waits.
+  /// set its CONS to cons_register() and its PROD to prod_register() first: then what it consumed since software CONS
+  /// last moved is executed once more. Never waits.
   status recover() noexcept {
     stats_type unused{};
     who w{time_budget<P>(0), unused};

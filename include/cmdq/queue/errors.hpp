@@ -106,13 +106,23 @@ class error_handler {
     if ((active & gerror::cmdq_err) != 0) {
       const status s = repair(allocation, may_trail, w);
       if (s != status::ok) {
-        device.write_gerrorn((now & ~gerror::cmdq_err) | (seen & gerror::cmdq_err));  // the rest is seen
+        acknowledge((now & ~gerror::cmdq_err) | (seen & gerror::cmdq_err), active);  // the rest is seen
         return s;
       }
     }
-    device.write_gerrorn(now);
-    if ((active & gerror::msi_cmdq_abt) != 0) msi_void_.store(ring_.limit(), at<site::msi_void>);  // read after the ack
+    acknowledge(now, active);
     return (active & gerror::sfm) != 0 ? status::device_fault : status::ok;
+  }
+
+  void acknowledge(uint32_t gerrorn, uint32_t active) noexcept {
+    ring_.device().write_gerrorn(gerrorn);
+    if ((active & gerror::msi_cmdq_abt) != 0) msi_void_.store(ring_.limit(), at<site::msi_void>);  // read after the ack
+  }
+
+  /// A CMD_SYNC that its own MSI has zeroed: met again only after a reset of the device, and nobody's error.
+  [[nodiscard]] bool was_done(position p) noexcept {
+    const command c = ring_.entry(p).get();
+    return static_cast<uint32_t>(c.word[0]) == 0 && c.word[1] == ring_.device_address(p);
   }
 
   /// Finds the erroneous position and makes it harmless. Consumption stands still until GERRORN is written.
@@ -131,7 +141,7 @@ class error_handler {
       case cerror::ill:
         if (error_within(ring_.mark(p).load(at<site::mark_load>), p, p + 1) == static_cast<uint32_t>(cerror::ill))
           return status::device_fault;  // it refuses even the replacement
-        note(p, cerror::ill);
+        if (!may_trail || !was_done(p)) note(p, cerror::ill);
         // Every implementation accepts this one, also in place of a CMD_SYNC whose signal it refused: who waits for
         // that sees CONS pass it.
         ring_.entry(p).put(make_sync(sync_signal::none));

@@ -83,6 +83,8 @@ void run_crew(const crew_case& c) {
   s.spawn([&r, &c] { run_device(r, c); });
   if (s.run() != scheduler::ending::finished) throw failure("a call does not end");
 
+  r.watch();
+  CMDQ_CHECK(!r.cons_went_back);
   if (c.expected == harm::lies) {
     check_prods(r);
     return;

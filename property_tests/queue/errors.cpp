@@ -196,3 +196,35 @@ CMDQ_TEST(a_device_that_refuses_the_replacement_too_has_failed) {
     CMDQ_CHECK_EQ(s.r->handle_errors(), status::device_fault);
   });
 }
+
+// The device goes on from software CONS: nothing is lost, and what is executed once more is nobody's error.
+CMDQ_TEST(recovers_after_a_reset) {
+  for_all_policies(4, 1, 2, [](const setup& what) {
+    setup from = what;
+    from.opts.first = 0U - 5;
+    stage s(from);
+    const auto t = s[0].submit(kinds("t"));
+    CMDQ_CHECK(t.has_value());
+    s.r.device.drain();  // done, but nobody has looked
+    s.r.device.plan.abort_fetch(s.r.device.next(), model::for_ever);
+    s.expected = harm::breaks;
+    CMDQ_CHECK_EQ(s[1].issue(kinds("t")), status::fetch_abort);
+    CMDQ_CHECK_EQ(s.r->recover(), status::stalled);
+
+    const position told = s.r.bus.told;
+    const position cons = told - s.r.shape().ahead(s.r->cons_register(), s.r->prod_register());
+    s.r.device.reset();
+    s.r.device.plan.abort_count = 0;
+    const ring_memory<scheduled_platform> m = s.r.memory();
+    CMDQ_CHECK_EQ(s.r.device.attach(m.entries, from.opts.log2_size, m.device_address, cons), status::ok);
+    s.r.device.write_prod(s.r->prod_register());
+    s.r.log.log.clear();
+    drain(s.r);
+    CMDQ_CHECK_EQ(s.r->recover(), status::ok);
+    s.expected = harm::none;
+    CMDQ_CHECK_EQ(s[0].poll(*t), status::ok);
+    CMDQ_CHECK_EQ(s[0].issue(kinds("t")), status::ok);
+    CMDQ_CHECK_EQ(s[1].issue(kinds("t")), status::ok);
+    s.r.log.check_done(1, 1);
+  });
+}

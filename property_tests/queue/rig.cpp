@@ -37,8 +37,9 @@ rig::rig(const setup& s, std::uint32_t seed)
 rig::~rig() { scheduled_platform::idle = nullptr; }
 
 void rig::watch() {
-  if (scheduler::current() != nullptr) return;
+  scheduled_platform::peeking = true;
   const std::uint32_t now = queue_->cons_register();
+  scheduled_platform::peeking = false;
   cons_went_back = cons_went_back || shape().ahead(last_cons_, now) > shape().entries();
   last_cons_ = now;
 }

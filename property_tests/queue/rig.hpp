@@ -109,7 +109,7 @@ class rig {
   /// Entries that one list may have at most, with its CMD_SYNC.
   [[nodiscard]] std::uint32_t longest() const { return longest_list(what.opts); }
 
-  /// Outside of a scheduler: looks whether software CONS went back.
+  /// Looks whether software CONS went back; called at each access of the device, too.
   void watch();
   bool cons_went_back = false;
 

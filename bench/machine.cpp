@@ -25,11 +25,6 @@ std::string kernel() {
   return uname(&u) == 0 ? std::string(u.sysname) + " " + u.release + " " + u.machine : "unknown";
 }
 
-std::string load() {
-  double average[1] = {};
-  return getloadavg(average, 1) == 1 ? std::to_string(average[0]) : "unknown";
-}
-
 std::string date() {
   char text[32];
   const std::time_t now = std::time(nullptr);
@@ -46,6 +41,11 @@ std::string compiler() {
 }
 
 }  // namespace
+
+std::string load() {
+  double average[1] = {};
+  return getloadavg(average, 1) == 1 ? std::to_string(average[0]) : "unknown";
+}
 
 unsigned cores() {
   cpu_set_t set;

@@ -11,6 +11,9 @@ namespace bench {
 /// Name and value: machine, cores, kernel, compiler, flags, commit, load (average of the last minute), date.
 std::vector<std::pair<std::string, std::string>> machine();
 
+/// Threads that wanted to run in the last minute, on average.
+std::string load();
+
 /// Processors this program may run on.
 unsigned cores();
 

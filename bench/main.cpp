@@ -48,7 +48,7 @@ void contention(benchmark::State& state, const entrant& who, const scenario& s, 
     if (m.starved) label += label.empty() ? "starved" : ", starved";
     state.SetLabel(label);
     std::string wrong = m.failure;
-    if (wrong.empty() && m.starved && who.ours)
+    if (wrong.empty() && m.starved && who.is == side::ours)
       wrong = fmt::format("a thread got {:.3f} of its share, the least is 0.1", m.least_share);
     if (wrong.empty()) continue;
     failed((name + ": " + wrong).c_str());

@@ -69,7 +69,7 @@ std::vector<entrant> field_of() {
 }
 
 std::string failed(const entrant& e, const scenario& s, const measurement& m) {
-  if (m.failure.empty() && !(m.starved && e.ours)) return "";
+  if (m.failure.empty() && !(m.starved && e.is == side::ours)) return "";
   return fmt::format("{} at {} threads, {} ns: {}", e.strategy, s.threads, s.dev.sync_ns,
                      m.failure.empty() ? "a thread got less than a tenth of its share" : m.failure);
 }
@@ -79,80 +79,102 @@ json as_json(const measurement& m) {
           {"syncs_per_list", m.syncs_per_list},     {"jain", m.jain},     {"device_sync_ns", m.device_sync_ns}};
 }
 
-struct verdict {
-  bool holds = true;
-  std::string text;
+struct results {
+  side is = side::ours;
+  runs all;
 };
+using table = std::map<std::string, results>;
 
-/// One line of the table for one scenario.
-verdict judge(const scenario& s, const std::map<std::string, runs>& results, json& out) {
-  const runs& ours = results.at("combining");
+/// The fastest, by its median, of the others: strategies and baselines, or pumps.
+std::string best_of(const table& t, bool pumps) {
   std::string best;
-  double best_median = 0;
-  for (const auto& [name, r] : results) {
-    const double median = of(values(r, &measurement::lists_per_second)).median;
-    if (name != "combining" && median > best_median) best = name, best_median = median;
+  double best_median = -1;
+  for (const auto& [name, r] : t) {
+    if (name == "combining" || (r.is == side::pump) != pumps) continue;
+    const double median = of(values(r.all, &measurement::lists_per_second)).median;
+    if (median > best_median) best = name, best_median = median;
   }
-  const spread speed = of(quotients(ours, results.at(best), &measurement::lists_per_second));
-  const spread tail = of(quotients(ours, results.at(best), &measurement::p999));
+  return best;
+}
+
+std::string text(const spread& s) { return fmt::format("{:>5.2f} ({:.2f}-{:.2f})", s.median, s.low, s.high); }
+json as_json(const spread& s) { return {s.low, s.median, s.high}; }
+
+/// One line of the table for one scenario: the bars are against the best other strategy or baseline.
+bool judge(const scenario& s, const table& t, json& out) {
+  const runs& ours = t.at("combining").all;
+  const std::string best = best_of(t, false);
+  const std::string pump = best_of(t, true);
+  const spread speed = of(quotients(ours, t.at(best).all, &measurement::lists_per_second));
+  const spread tail = of(quotients(ours, t.at(best).all, &measurement::p999));
   const std::vector<double> shares = values(ours, &measurement::least_share);
   const double least = *std::min_element(shares.begin(), shares.end());
-  const spread syncs = of(values(ours, &measurement::syncs_per_list));
+  const double syncs = of(values(ours, &measurement::syncs_per_list)).median;
   const double wanted = bar_for(s.dev.sync_ns);
   std::string missed;
   if (speed.median < wanted) missed += " throughput";
   if (tail.median > 1) missed += " p99.9";
   if (least < least_share) missed += " least-share";
-  if (s.threads == 128 && s.dev.sync_ns >= 2'000 && syncs.median > syncs_per_list) missed += " syncs-per-list";
+  if (s.threads == 128 && s.dev.sync_ns >= 2'000 && syncs > syncs_per_list) missed += " syncs-per-list";
   out = {{"threads", s.threads},    {"sync_ns", s.dev.sync_ns},
-         {"best_other", best},      {"ratio", {speed.low, speed.median, speed.high}},
-         {"bar", wanted},           {"p99_9_ratio", {tail.low, tail.median, tail.high}},
-         {"least_share", least},    {"syncs_per_list", syncs.median},
+         {"best_other", best},      {"ratio", as_json(speed)},
+         {"bar", wanted},           {"p99_9_ratio", as_json(tail)},
+         {"least_share", least},    {"syncs_per_list", syncs},
          {"holds", missed.empty()}, {"missed", missed}};
-  return {missed.empty(),
-          fmt::format("{:>5} us {:>4} threads  {:<20} {:>6.2f} ({:.2f}-{:.2f}) >= {:<4} p99.9 {:>6.2f} ({:.2f}-{:.2f}) "
-                      "least share {:.2f} syncs/list {:.3f}  {}",
-                      static_cast<double>(s.dev.sync_ns) / 1000, s.threads, best, speed.median, speed.low, speed.high,
-                      wanted, tail.median, tail.low, tail.high, least, syncs.median,
-                      missed.empty() ? "holds" : "MISSED:" + missed)};
+  fmt::print("{:>4} us {:>4} threads  {:<20}{} >= {:<4} p99.9 {}  share {:.2f}  syncs/list {:.3f}  {}{}\n",
+             static_cast<double>(s.dev.sync_ns) / 1000, s.threads, best, text(speed), wanted, text(tail), least, syncs,
+             missed.empty() ? "holds" : "MISSED:" + missed, s.threads > cores() ? "  [oversubscription]" : "");
+  if (!pump.empty()) {
+    const spread against = of(quotients(ours, t.at(pump).all, &measurement::lists_per_second));
+    out["best_pump"] = pump;
+    out["pump_ratio"] = as_json(against);
+    fmt::print("{:>22}  {:<20}{} (no bar: a thread of its own that combines, too)\n", "", pump, text(against));
+  }
+  std::fflush(stdout);
+  return missed.empty();
+}
+
+/// Every contender in turn, `repetitions` times. False: a run found something wrong.
+bool run_all(const scenario& s, unsigned repetitions, table& t) {
+  const std::vector<entrant> all = field_of();
+  bool good = true;
+  for (unsigned round = 0; round < repetitions; ++round) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const entrant& e = all[(i + round) % all.size()];  // nobody always comes first
+      results& r = t[e.strategy];
+      r.is = e.is;
+      r.all.push_back(run(e, s));
+      const std::string wrong = failed(e, s, r.all.back());
+      if (!wrong.empty()) fmt::print("FAILED: {}\n", wrong);
+      good = good && wrong.empty();
+    }
+  }
+  return good;
 }
 
 }  // namespace
 
 int ratios(const ratio_options& o) {
-  const std::vector<entrant> all = field_of();
   json file = {{"context", json::object()}, {"scenarios", json::array()}};
   for (const auto& [key, value] : machine()) file["context"][key] = value;
   bool good = true;
   fmt::print(
-      "combining / best other, lists of 1 + CMD_SYNC, threaded device, medians of {} interleaved runs of {} s "
-      "(quartiles); {} cores\n",
-      o.repetitions, o.seconds, cores());
+      "combining / best other: lists of 1 + CMD_SYNC, threaded device, {} interleaved runs of {} s, medians "
+      "(quartiles), {} cores, load {}\n",
+      o.repetitions, o.seconds, cores(), load());
   for (const std::uint64_t sync_ns : o.sync_ns) {
     for (const std::uint32_t threads : o.threads) {
       const scenario s{threads, 1, {true, sync_ns}, o.seconds, 0};
-      std::map<std::string, runs> results;
-      for (unsigned round = 0; round < o.repetitions; ++round) {
-        for (std::size_t i = 0; i < all.size(); ++i) {
-          const entrant& e = all[(i + round) % all.size()];  // nobody always comes first
-          results[e.strategy].push_back(run(e, s));
-          const std::string wrong = failed(e, s, results[e.strategy].back());
-          if (!wrong.empty()) fmt::print("FAILED: {}\n", wrong);
-          good = good && wrong.empty();
-        }
-      }
+      table t;
       json judged;
-      const verdict v = judge(s, results, judged);
-      good = good && v.holds;
-      for (const auto& [name, r] : results)
-        for (const measurement& m : r) judged["runs"][name].push_back(as_json(m));
+      good = run_all(s, o.repetitions, t) && good;
+      good = judge(s, t, judged) && good;
+      for (const auto& [name, r] : t)
+        for (const measurement& m : r.all) judged["runs"][name].push_back(as_json(m));
       file["scenarios"].push_back(judged);
-      fmt::print("{}{}\n", v.text, threads > cores() ? "  [oversubscription]" : "");
-      std::fflush(stdout);
     }
   }
-  for (const auto& [key, value] : machine())
-    if (key == "load_before") file["context"]["load_after"] = value;
+  file["context"]["load_after"] = load();
   if (!o.json.empty()) std::ofstream(o.json) << file.dump(1) << '\n';
   return good ? 0 : 1;
 }

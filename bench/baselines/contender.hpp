@@ -35,8 +35,8 @@ class ring_contender final : public contender {
 };
 
 template <class Ring>
-entrant entrant_of(const char* name) {
-  return {name, "cons", "yield", false,
+entrant entrant_of(const char* name, side is) {
+  return {name, "cons", "yield", is,
           [](const scenario& s) -> std::unique_ptr<contender> { return std::make_unique<ring_contender<Ring>>(s); }};
 }
 

@@ -87,16 +87,16 @@ std::vector<entrant> third_party() {
   using namespace baselines;
   return {
 #if defined(CMDQ_BENCH_BOOST_LOCKFREE)
-    entrant_of<pumped_ring<boost_lockfree>>("boost_lockfree"),
+    entrant_of<pumped_ring<boost_lockfree>>("boost_lockfree", side::pump),
 #endif
 #if defined(CMDQ_BENCH_MOODYCAMEL)
-        entrant_of<pumped_ring<moodycamel_queue>>("moodycamel"),
+        entrant_of<pumped_ring<moodycamel_queue>>("moodycamel", side::pump),
 #endif
 #if defined(CMDQ_BENCH_TBB)
-        entrant_of<pumped_ring<tbb_queue>>("onetbb"),
+        entrant_of<pumped_ring<tbb_queue>>("onetbb", side::pump),
 #endif
 #if defined(CMDQ_BENCH_CK)
-        entrant_of<pumped_ring<ck_ring_queue>>("ck_ring"),
+        entrant_of<pumped_ring<ck_ring_queue>>("ck_ring", side::pump),
 #endif
   };
 }

@@ -51,11 +51,18 @@ class contender {
 
 using maker = std::unique_ptr<contender> (*)(const scenario&);
 
+/// What a contender is. A thread that starves is a failure of a queue of this library, and a result of the others.
+enum class side : std::uint8_t {
+  ours,      ///< a queue of this library
+  baseline,  ///< the driver before 2019 and its relatives: producers write the ring themselves
+  pump,      ///< another project's queue in front of a thread that writes the ring: combines, with a thread of its own
+};
+
 struct entrant {
   std::string strategy;
   std::string completion;  ///< cons, msi, automatic
   std::string wait;        ///< yield (spin_then_yield), park, spin
-  bool ours = false;       ///< a queue of this library: then a starved thread is a failure, else it is a result
+  side is = side::ours;
   maker make = nullptr;
 };
 

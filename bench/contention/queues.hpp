@@ -76,13 +76,13 @@ std::vector<entrant> queues_of(const char* strategy) {
   using namespace cmdq;
   using completion::automatic, completion::poll_cons, completion::poll_msi;
   return {
-      {strategy, "cons", "yield", true, &make_queue<queue_config<A, poll_cons, wait::spin_then_yield>>},
-      {strategy, "cons", "park", true, &make_queue<queue_config<A, poll_cons, wait::park>>},
-      {strategy, "cons", "spin", true, &make_queue<queue_config<A, poll_cons, wait::spin>>},
-      {strategy, "msi", "yield", true, &make_queue<queue_config<A, poll_msi, wait::spin_then_yield>>},
-      {strategy, "msi", "park", true, &make_queue<queue_config<A, poll_msi, wait::park>>},
-      {strategy, "msi", "spin", true, &make_queue<queue_config<A, poll_msi, wait::spin>>},
-      {strategy, "automatic", "yield", true, &make_queue<queue_config<A, automatic, wait::spin_then_yield>>},
+      {strategy, "cons", "yield", side::ours, &make_queue<queue_config<A, poll_cons, wait::spin_then_yield>>},
+      {strategy, "cons", "park", side::ours, &make_queue<queue_config<A, poll_cons, wait::park>>},
+      {strategy, "cons", "spin", side::ours, &make_queue<queue_config<A, poll_cons, wait::spin>>},
+      {strategy, "msi", "yield", side::ours, &make_queue<queue_config<A, poll_msi, wait::spin_then_yield>>},
+      {strategy, "msi", "park", side::ours, &make_queue<queue_config<A, poll_msi, wait::park>>},
+      {strategy, "msi", "spin", side::ours, &make_queue<queue_config<A, poll_msi, wait::spin>>},
+      {strategy, "automatic", "yield", side::ours, &make_queue<queue_config<A, automatic, wait::spin_then_yield>>},
   };
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// cmdq-insert STRATEGY COMPLETION insert|insert_sync ROUNDS: for scripts/instructions, which runs it under callgrind with
-// two numbers of rounds. Without arguments: lists the strategies and completions. Exit codes: 0, 1 an insertion failed, 2.
+// cmdq-insert STRATEGY COMPLETION insert|insert_sync ROUNDS: for scripts/instructions, which runs it under callgrind
+// with two numbers of rounds. Without arguments: lists the strategies and completions. Exit codes: 0, 1 an insertion
+// failed, 2.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>

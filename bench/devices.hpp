@@ -58,10 +58,13 @@ class record {
 struct device_kind {
   bool threaded = false;      ///< false: consumes inside the PROD write, in no time
   std::uint64_t sync_ns = 0;  ///< time per CMD_SYNC, threaded only
+  bool keeps_core = false;    ///< threaded only: never gives its processor away
 };
 
 /// While it has nothing to do, and while a CMD_SYNC takes its time, a threaded device gives its processor to the
-/// producers: a real device does not compete with them for one. So sync_ns is the least that a CMD_SYNC takes.
+/// producers: a real device does not compete with them for one. But then it has to wait for its turn, so sync_ns is the
+/// least that a CMD_SYNC takes. One that keeps its core is as punctual as a real device, and the producers have one
+/// core less.
 class device {
  public:
   device(cmdq::ring_entry<P>* entries, std::uint32_t threads, device_kind kind)
@@ -121,7 +124,7 @@ class device {
     const std::uint64_t begin = P::now_ns();
     std::uint64_t spent = 0;
     while (spent < kind_.sync_ns) {
-      std::this_thread::yield();
+      idle();
       spent = P::now_ns() - begin;
     }
     return spent;
@@ -134,9 +137,16 @@ class device {
       const std::uint32_t prod = prod_.load(std::memory_order_acquire);
       consume(cons, prod);
       if (last) return;
-      if (prod == cons) std::this_thread::yield();
+      if (prod == cons) idle();
       cons = prod;
     }
+  }
+
+  void idle() const {
+    if (kind_.keeps_core)
+      P::pause(nullptr, 0);
+    else
+      std::this_thread::yield();
   }
 
   cmdq::ring_entry<P>* const entries_;

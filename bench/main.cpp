@@ -69,17 +69,21 @@ struct selection {
 
 selection selection_of(const std::string& set) {
   if (set == "quick") return {{2, 8}, {4}, {{}, {true, 2'000}}, {true}, true, 0.1, 200};
-  if (set == "short") return {{1, 2, 8, 32, 128}, {1, 16}, {{}, {true, 200}, {true, 10'000}}, {false}, false, 0.1, 0};
+  if (set == "short")
+    return {
+        {1, 2, 8, 32, 128}, {1, 16}, {{}, {true, 200}, {true, 10'000}, {true, 10'000, true}}, {false}, false, 0.1, 0};
   return {{1, 2, 4, 8, 16, 32, 64, 128},
           {1, 4, 16, 64},
-          {{}, {true, 0}, {true, 200}, {true, 2'000}, {true, 10'000}},
+          {{}, {true, 0}, {true, 200}, {true, 2'000}, {true, 10'000}, {true, 2'000, true}, {true, 10'000, true}},
           {false, true},
           true,
           0.25,
           500};
 }
 
-std::string name_of(const device_kind& d) { return d.threaded ? fmt::format("thread_{}ns", d.sync_ns) : "inline"; }
+std::string name_of(const device_kind& d) {
+  return !d.threaded ? "inline" : fmt::format("{}_{}ns", d.keeps_core ? "core" : "thread", d.sync_ns);
+}
 
 void register_contention(const selection& what) {
   for (const entrant& who : all_entrants())
@@ -134,6 +138,7 @@ int main(int argc, char** argv) {
   app.add_option("--repetitions", o.repetitions, "rounds of --ratios")->check(CLI::Range(1, 1000));
   app.add_option("--threads", o.threads, "thread counts of --ratios")->check(CLI::Range(1U, most_threads));
   app.add_option("--sync-ns", o.sync_ns, "times of a CMD_SYNC of --ratios, in ns")->check(CLI::Range(0, 1'000'000'000));
+  app.add_flag("--device-keeps-core", o.device_keeps_core, "--ratios with a device that never yields");
   app.add_option("--json", o.json, "result file of --ratios");
   try {
     app.parse(argc, argv);

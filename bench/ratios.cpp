@@ -100,6 +100,9 @@ std::string best_of(const table& t, bool pumps) {
 std::string text(const spread& s) { return fmt::format("{:>5.2f} ({:.2f}-{:.2f})", s.median, s.low, s.high); }
 json as_json(const spread& s) { return {s.low, s.median, s.high}; }
 
+/// Microseconds that a CMD_SYNC really took the device.
+double took(const runs& r) { return of(values(r, &measurement::device_sync_ns)).median / 1000; }
+
 /// One line of the table for one scenario: the bars are against the best other strategy or baseline.
 bool judge(const scenario& s, const table& t, json& out) {
   const runs& ours = t.at("combining").all;
@@ -116,14 +119,23 @@ bool judge(const scenario& s, const table& t, json& out) {
   if (tail.median > 1) missed += " p99.9";
   if (least < least_share) missed += " least-share";
   if (s.threads == 128 && s.dev.sync_ns >= 2'000 && syncs > syncs_per_list) missed += " syncs-per-list";
-  out = {{"threads", s.threads},    {"sync_ns", s.dev.sync_ns},
-         {"best_other", best},      {"ratio", as_json(speed)},
-         {"bar", wanted},           {"p99_9_ratio", as_json(tail)},
-         {"least_share", least},    {"syncs_per_list", syncs},
-         {"holds", missed.empty()}, {"missed", missed}};
-  fmt::print("{:>4} us {:>4} threads  {:<20}{} >= {:<4} p99.9 {}  share {:.2f}  syncs/list {:.3f}  {}{}\n",
-             static_cast<double>(s.dev.sync_ns) / 1000, s.threads, best, text(speed), wanted, text(tail), least, syncs,
-             missed.empty() ? "holds" : "MISSED:" + missed, s.threads > cores() ? "  [oversubscription]" : "");
+  out = {{"threads", s.threads},
+         {"sync_ns", s.dev.sync_ns},
+         {"best_other", best},
+         {"ratio", as_json(speed)},
+         {"bar", wanted},
+         {"p99_9_ratio", as_json(tail)},
+         {"least_share", least},
+         {"syncs_per_list", syncs},
+         {"device_keeps_core", s.dev.keeps_core},
+         {"holds", missed.empty()},
+         {"missed", missed}};
+  fmt::print(
+      "{:>4} us {:>4} threads  {:<20}{} >= {:<4} p99.9 {}  share {:.2f}  syncs/list {:.3f}  took {:.1f} and {:.1f} us  "
+      "{}{}\n",
+      static_cast<double>(s.dev.sync_ns) / 1000, s.threads, best, text(speed), wanted, text(tail), least, syncs,
+      took(ours), took(t.at(best).all), missed.empty() ? "holds" : "MISSED:" + missed,
+      s.threads > cores() ? "  [oversubscription]" : "");
   if (!pump.empty()) {
     const spread against = of(quotients(ours, t.at(pump).all, &measurement::lists_per_second));
     out["best_pump"] = pump;
@@ -159,12 +171,12 @@ int ratios(const ratio_options& o) {
   for (const auto& [key, value] : machine()) file["context"][key] = value;
   bool good = true;
   fmt::print(
-      "combining / best other: lists of 1 + CMD_SYNC, threaded device, {} interleaved runs of {} s, medians "
+      "combining / best other: lists of 1 + CMD_SYNC, device on a thread that {}, {} interleaved runs of {} s, medians "
       "(quartiles), {} cores, load {}\n",
-      o.repetitions, o.seconds, cores(), load());
+      o.device_keeps_core ? "keeps its core" : "yields", o.repetitions, o.seconds, cores(), load());
   for (const std::uint64_t sync_ns : o.sync_ns) {
     for (const std::uint32_t threads : o.threads) {
-      const scenario s{threads, 1, {true, sync_ns}, o.seconds, 0};
+      const scenario s{threads, 1, {true, sync_ns, o.device_keeps_core}, o.seconds, 0};
       table t;
       json judged;
       good = run_all(s, o.repetitions, t) && good;

@@ -12,6 +12,7 @@ struct ratio_options {
   double seconds = 0.25;
   std::vector<std::uint32_t> threads = {32, 64, 128};
   std::vector<std::uint64_t> sync_ns = {200, 2'000, 10'000};
+  bool device_keeps_core = false;
   std::string json;  ///< file for all single runs and the verdicts; empty: none
 };
 

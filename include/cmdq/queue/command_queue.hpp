@@ -47,12 +47,14 @@ class command_queue {
   /// After a timeout: resumes once the device has consumed all that it was told. ok, or stalled (not caught up yet), or
   /// device_fault. Nothing is lost or repeated: what was inserted is still in the ring. After a reset of the device,
   /// set its CONS to cons_register() and its PROD to prod_register() first: then what it consumed since software CONS
-  /// last moved is executed once more. Never waits.
+  /// last moved is executed once more. Handles at most one error of the device per call; never waits.
   status recover() noexcept {
     stats_type unused{};
     who w{time_budget<P>(0), unused};
     uint32_t reg = 0;
     const position told = ring_.told();
+    const status s = errors_.handle_again(allocation_, sync_.by_msi(), w);
+    if (s != status::ok) return s;
     const sighting seen = ring_.look(allocation_, allocation_.cons(at<site::cons_look>), sync_.by_msi(), w, reg);
     if (seen.code != status::ok) return seen.code;
     if (seen.cons != told || allocation_.claimed() != told || ring_.told() != told) return status::stalled;

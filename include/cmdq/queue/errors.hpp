@@ -90,6 +90,15 @@ class error_handler {
     return s;
   }
 
+  /// The same for recover(), also on a device that has failed: it may have been reset since.
+  template <class Allocation>
+  status handle_again(const Allocation& allocation, bool may_trail, who& w) noexcept {
+    if (busy_.exchange(1, at<site::handler_lock>) != 0) return status::ok;
+    const status s = handle_locked(allocation, may_trail, w);
+    busy_.store(0, at<site::handler_unlock>);
+    return s;
+  }
+
   /// Was an MSI aborted (GERROR.MSI_CMDQ_ABT) that may have been that of the CMD_SYNC at `p`? Then CONS alone counts.
   [[nodiscard]] bool msi_void(position p) const noexcept { return passed(msi_void_.load(at<site::msi_void>), p); }
 

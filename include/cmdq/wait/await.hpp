@@ -10,7 +10,7 @@ namespace detail {
 /// What follows a first fruitless poll.
 template <class P, class Wait, class Cell, site S, class Wanted>
 [[gnu::noinline, gnu::cold]] bool await_on(typename Wait::template channel<P>& where, const Cell& word, at_site<S> s,
-                                const Wanted& wanted, time_budget<P>& budget) {
+                                           const Wanted& wanted, time_budget<P>& budget) {
   typename Wait::template waiter<P> waiting;
   const auto blocked = [&] { return !wanted(word.load(s)); };
   for (;;) {

@@ -90,10 +90,12 @@ class error_handler {
     return s;
   }
 
-  /// The same for recover(), also on a device that has failed: it may have been reset since.
+  /// The same for recover(), also on a device that has failed: it may have been reset or mended since, so a fetch that
+  /// aborts is tried again.
   template <class Allocation>
   status handle_again(const Allocation& allocation, bool may_trail, who& w) noexcept {
     if (busy_.exchange(1, at<site::handler_lock>) != 0) return status::ok;
+    retries_.set(0);
     const status s = handle_locked(allocation, may_trail, w);
     busy_.store(0, at<site::handler_unlock>);
     return s;

@@ -20,8 +20,8 @@ class command_queue {
   using producer = cmdq::producer<command_queue>;
 
   /// `p` comes from make_plan<Config>(). PROD and CONS of the device must hold options.first. Cost: O(N) stores.
-  command_queue(const plan<P>& p, Device& device) noexcept
-      : ring_(device, p), errors_(ring_), sync_(ring_, errors_, {}), allocation_(ring_, sync_) {}
+  command_queue(const plan<P>& p, Device& hardware) noexcept
+      : ring_(hardware, p), errors_(ring_), sync_(ring_, errors_, {}), allocation_(ring_, sync_) {}
   command_queue(const command_queue&) = delete;
   command_queue& operator=(const command_queue&) = delete;
 

@@ -14,7 +14,7 @@ class fixed_memory {
 
   /// `device_address`: where the device sees the first entry. The default fits devices that use the same addresses.
   [[nodiscard]] ring_memory<P> at_device_address(uint64_t device_address) noexcept {
-    return {entries_, device_address, valid_, marks_, range_ends_, cells_};
+    return {entries_, device_address, valid_, marks_, range_ends_, cells_, Log2, Producers};
   }
   [[nodiscard]] ring_memory<P> memory() noexcept { return at_device_address(reinterpret_cast<uint64_t>(entries_)); }
 

@@ -17,7 +17,7 @@ inline constexpr uint32_t max_producers = 4096;
 struct options {
   uint32_t log2_size = 8;                   ///< ring of 2^log2_size entries; 2..19, at most IDR1.CMDQS
   uint32_t batch_limit = 64;                ///< most commands in one contiguous list, without its CMD_SYNC
-  uint32_t producers = 64;                  ///< most producers attached at once (CPUs or threads)
+  uint32_t producers = 2;                   ///< most producers attached at once (CPUs or threads)
   uint64_t deadline_ns = 1'000'000'000;     ///< time budget of one call; no_deadline for none
   sync_signal signal = sync_signal::event;  ///< CS of a CMD_SYNC polled by CONS; `none` where SEV is unusable
   uint32_t fetch_retries = 8;               ///< acknowledgements of CERROR_ABT / CERROR_ATC_INV at one position
@@ -38,6 +38,8 @@ struct ring_memory {
   typename P::template atomic<uint32_t>* marks = nullptr;       ///< one per entry: which command failed
   typename P::template atomic<uint32_t>* range_ends = nullptr;  ///< one per entry; only allocation::combining reads it
   producer_cell<P>* cells = nullptr;                            ///< options.producers
+  uint32_t room_log2 = 0;       ///< entries there is room for, as log2; 0: not stated, the user answers for it
+  uint32_t room_producers = 0;  ///< cells there is room for; 0: not stated
 };
 
 /// Entries that one list may take at most, with its CMD_SYNC.
@@ -78,6 +80,10 @@ constexpr result<plan<typename Config::platform>> make_plan(const options& o,
   if (m.entries == nullptr) return refusal{status::invalid_argument, "entries", 0, 0};
   if (m.valid == nullptr) return refusal{status::invalid_argument, "valid", 0, 0};
   if (m.marks == nullptr) return refusal{status::invalid_argument, "marks", 0, 0};
+  if (m.room_log2 != 0 && o.log2_size > m.room_log2)
+    return refusal{status::out_of_range, "log2_size", o.log2_size, m.room_log2};
+  if (m.room_producers != 0 && o.producers > m.room_producers)
+    return refusal{status::out_of_range, "producers", o.producers, m.room_producers};
   if (m.cells == nullptr) return refusal{status::invalid_argument, "cells", 0, 0};
   if (Config::allocation::needs_range_ends && m.range_ends == nullptr)
     return refusal{status::invalid_argument, "range_ends", 0, 0};

@@ -36,8 +36,8 @@ class ring {
   static constexpr unsigned done_channels = 8;
 
   /// Sets every valid bit to "not yet valid" for the lap that the first position is in. Cost: O(N) stores.
-  ring(Device& device, const plan<P>& p) noexcept
-      : device_(device), plan_(p), geo_{p.opts.log2_size}, told_(p.opts.first), limit_(p.opts.first) {
+  ring(Device& hardware, const plan<P>& p) noexcept
+      : device_(hardware), plan_(p), geo_{p.opts.log2_size}, told_(p.opts.first), limit_(p.opts.first) {
     for (uint32_t w = 0; w < valid_words(geo_); ++w) plan_.memory.valid[w].store(0, at<site::setup>);
     const position first = p.opts.first;
     for (position at_first_lap = first, end = first + geo_.entries(); at_first_lap != end;) {

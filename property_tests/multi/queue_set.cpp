@@ -66,7 +66,7 @@ CMDQ_TEST(issue_to_all_reaches_each) {
   set_type::member me;
   CMDQ_CHECK_EQ(t.set.join(me), status::ok);
   const command list[] = {numbered(1), numbered(2)};
-  status each[3];
+  status each[3] = {status::stalled, status::stalled, status::stalled};
   CMDQ_CHECK_EQ(me.issue_to_all(list, 2, budget_ns, each), status::ok);
   for (unsigned i = 0; i < 3; ++i) {
     CMDQ_CHECK_EQ(each[i], status::ok);
@@ -80,7 +80,7 @@ CMDQ_TEST(a_stalled_queue_leaves_the_others_alone) {
   CMDQ_CHECK_EQ(t.set.join(me), status::ok);
   t.q[1].device.stall();
   const command c = numbered(1);
-  status each[3];
+  status each[3] = {status::stalled, status::stalled, status::stalled};
   CMDQ_CHECK_EQ(me.issue_to_all(&c, 1, budget_ns, each), status::timeout);
   CMDQ_CHECK(each[0] == status::ok && each[1] == status::timeout && each[2] == status::ok);
   CMDQ_CHECK_EQ(t.q[2].executed.size(), std::size_t{1});
@@ -96,7 +96,7 @@ CMDQ_TEST(an_error_stays_in_its_queue) {
   const command wrong = illegal();
   CMDQ_CHECK_EQ(me.of(1).issue(&wrong, 1).code, status::illegal_command);
   const command c = numbered(1);
-  status each[3];
+  status each[3] = {status::stalled, status::stalled, status::stalled};
   CMDQ_CHECK_EQ(me.issue_to_all(&c, 1, budget_ns, each), status::ok);
   CMDQ_CHECK_EQ(me.issue_to_all(&wrong, 1, budget_ns, each), status::illegal_command);
   for (const status s : each) CMDQ_CHECK_EQ(s, status::illegal_command);

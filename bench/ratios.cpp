@@ -164,6 +164,11 @@ bool run_all(const scenario& s, unsigned repetitions, table& t) {
   return good;
 }
 
+/// A device that keeps its core leaves one less to the producers: long enough for each to have it several times.
+double seconds_for(const ratio_options& o, std::uint32_t threads) {
+  return o.seconds + (o.device_keeps_core ? 0.015 * threads / cores() : 0);
+}
+
 }  // namespace
 
 int ratios(const ratio_options& o) {
@@ -176,7 +181,7 @@ int ratios(const ratio_options& o) {
       o.device_keeps_core ? "keeps its core" : "yields", o.repetitions, o.seconds, cores(), load());
   for (const std::uint64_t sync_ns : o.sync_ns) {
     for (const std::uint32_t threads : o.threads) {
-      const scenario s{threads, 1, {true, sync_ns, o.device_keeps_core}, o.seconds, 0};
+      const scenario s{threads, 1, {true, sync_ns, o.device_keeps_core}, seconds_for(o, threads), 0};
       table t;
       json judged;
       good = run_all(s, o.repetitions, t) && good;

@@ -156,6 +156,7 @@ struct combining {
 
     /// The same for a range with members, or a ticket's. `seen`: the claim word; [start, own_end): the owner's list.
     [[gnu::noinline]] position close_gathered(uint64_t seen, position start, position own_end, who& w) noexcept {
+      w.stats.add(stats::event::claim_retry);  // the guess
       bool synced = base::gathered_of(seen) >= one_sync;
       while (!word_.compare_exchange(seen, static_cast<uint64_t>(position_of(seen) + (synced ? 1U : 0U)) << 32,
                                      at<site::gather_close>)) {

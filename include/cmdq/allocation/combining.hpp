@@ -48,7 +48,7 @@ struct combining {
     [[nodiscard]] position covered_from(position p) const noexcept {
       if (own_sync_ != 0) return p;
       position from = cons_.load(at<site::cons_look>);
-      const position told = ring_.told();
+      const position told = ring_.limit();  // the device may be there before its owner has handed on the turn
       while (distance(from, told) > 0) {
         const position end = ring_.range_end(from).load(at<site::range_end_load>);
         if (passed(end, p)) return from;

@@ -73,7 +73,14 @@ void run_crew(const crew_case& c) {
   for (const auto& [offset, times] : c.aborts) r.device.plan.abort_fetch(c.what.opts.first + offset, times);
   r.device.plan.kill_stream(dead_stream_id, c.dead_reports);
   if (c.msi_failures) r.device.plan.failing_msis = model::for_ever;
-  r.bus.liar.set(c.lie);
+  if (c.lie == model::lie::by_user) {
+    r.bus.cons_filter = [x = c.seed, mask = 2 * r.shape().entries() - 1](std::uint32_t honest) mutable {
+      x = x * 1664525U + 1013904223U;
+      return ((x >> 16) & 1U) == 0 ? (honest & ~mask) | ((x >> 17) & mask) : honest;
+    };
+  } else {
+    r.bus.liar.set(c.lie);
+  }
 
   scheduler s(c.interleaving, step_limit);
   std::vector<worker> workers;

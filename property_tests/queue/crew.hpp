@@ -32,7 +32,7 @@ struct crew_case {
   bool service_failure = false;                                 ///< GERROR.SFM at some time
   bool msi_failures = false;
   harm expected = harm::none;
-  model::lie lie = model::lie::none;
+  model::lie lie = model::lie::none;  ///< by_user: CONS anywhere within two laps, every other read
   std::uint32_t seed = 1;
   choices interleaving;
 };

@@ -139,7 +139,7 @@ rc::Gen<crew_case> concurrent_case(strategy which, harm expected) {
     }
     c.service_failure = expected == harm::breaks && one_in(8);
     if (expected == harm::lies) {
-      c.lie = static_cast<model::lie>(any(1, 6));
+      c.lie = static_cast<model::lie>(any(1, 7));
       c.seed = any(0U, 1U << 30);
     }
     c.interleaving = *rc::gen::container<choices>(rc::gen::inRange<std::uint8_t>(0, 40));

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "rig.hpp"
 
+#include <cstdio>
+#include <cstdlib>
+
 #include "rigs.hpp"
 
 namespace cmdq::test {
 
 namespace {
 constexpr std::uint64_t ring_address = 0x40000000;  ///< aligned to the largest ring
-}
+constexpr std::uint64_t most_idle_calls = 5'000'000;
+}  // namespace
 
 rig::rig(const setup& s, std::uint32_t seed)
     : what(s),
@@ -29,6 +33,10 @@ rig::rig(const setup& s, std::uint32_t seed)
   bus.watch = [this] { watch(); };
   scheduled_platform::alone_ns = 0;
   scheduled_platform::idle = [this] {
+    if (++idle_calls_ > most_idle_calls) {
+      std::fprintf(stderr, "%s: a call does not end: %s\n", current(), shown(what).c_str());
+      std::_Exit(1);  // the library's code is noexcept
+    }
     const bool rests = !device_runs || model::rests(device.step());
     scheduled_platform::alone_ns += rests ? scheduler::idle_round_ns : scheduler::point_ns;
   };

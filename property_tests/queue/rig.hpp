@@ -40,7 +40,7 @@ using machine = model::hardware<scheduled_platform, ring_entry<scheduled_platfor
 /// The device as the queue sees it: the model, lies where a test wants them, and a record of what is written.
 class front {
  public:
-  front(machine& m, std::uint32_t seed) : liar(m, model::lie::none, seed), machine_(m) {}
+  front(machine& m, std::uint32_t seed) : liar(m, model::lie::none, seed) {}
   void write_prod(std::uint32_t v) {
     if (watch) watch();
     prods.push_back(v);
@@ -67,9 +67,6 @@ class front {
   std::vector<std::uint32_t> prods;  ///< every value written to CMDQ_PROD
   std::uint64_t acknowledgements = 0;
   std::uint64_t cons_reads = 0;
-
- private:
-  machine& machine_;
 };
 
 /// The queue's calls, with the producer's number where the library has an object.
@@ -127,6 +124,7 @@ class rig {
   std::unique_ptr<producer_cell<scheduled_platform>[]> cells_;
   std::unique_ptr<queue_face> queue_;
   std::uint32_t last_cons_ = 0;
+  std::uint64_t idle_calls_ = 0;
 };
 
 /// make_plan() for these policies.

@@ -216,6 +216,21 @@ CMDQ_TEST(bug_L85_positions_near_every_wrap) {
     }
 }
 
+// CONS within two laps but beyond PROD is no completion: not even for a list whose owner has not told the device yet.
+CMDQ_TEST(nothing_is_done_before_the_device_was_told) {
+  for (const strategy which : all_strategies) {
+    crew_case c;
+    c.what = small_ring(which, 3, 1, 3);
+    c.expected = harm::lies;
+    c.lie = model::lie::by_user;
+    c.programs.assign(3, {issue("t"), issue("t"), issue("t")});
+    for (std::uint32_t seed = 1; seed <= 5; ++seed) {
+      c.seed = seed * 7919;
+      under_any_interleaving(c);
+    }
+  }
+}
+
 // A ticket stays good for less than 2^31 entries; an older one is said to be too old, whatever it looks like.
 CMDQ_TEST(old_tickets_expire) {
   for_all_policies(4, 1, 1, [](const setup& what) {

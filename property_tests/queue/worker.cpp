@@ -85,9 +85,13 @@ void worker::settle(status s, std::size_t list) {
   if (any(s, {status::ok, status::illegal_command, status::atc_timeout})) {
     owed_.clear();
     cut_short_.clear();
-  } else {
-    cut_short_.push_back(list);
+    return;
   }
+  if (s == status::fetch_abort) {  // may have been the first error of an earlier list, which hides later ones
+    cut_short_.insert(cut_short_.end(), owed_.begin(), owed_.end());
+    owed_.clear();
+  }
+  cut_short_.push_back(list);
 }
 
 status worker::insert(const std::vector<kind>& kinds) {

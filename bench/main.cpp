@@ -77,7 +77,7 @@ selection selection_of(const std::string& set) {
           {false, true},
           true,
           0.25,
-          500};
+          100};
 }
 
 std::string name_of(const device_kind& d) {

@@ -76,7 +76,7 @@ void exclusion() {
     unsigned sharing = 0;
     unsigned alone = 0;
     scheduled_platform::atomic<std::uint32_t> work;
-    scheduler s(c, 20'000);
+    scheduler s(c, 60'000);
     for (int t = 0; t < 2; ++t)
       s.spawn([&] {
         for (int i = 0; i < 3; ++i) {
@@ -95,7 +95,8 @@ void exclusion() {
           ++alone;
           CMDQ_CHECK_EQ(sharing, 0U);
           CMDQ_CHECK_EQ(alone, 1U);
-          work.fetch_add(1, at<site::setup>);
+          // Long enough for a sharer to give up polling and to sleep.
+          for (int k = 0; k < 1500; ++k) work.fetch_add(1, at<site::setup>);
           --alone;
           lock.unlock_exclusive();
         }

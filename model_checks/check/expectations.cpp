@@ -1,15 +1,56 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "expectations.hpp"
 
-#include <array>
-
 namespace cmdq::checks {
 
 namespace {
 
-constexpr std::array rejections = {
-    rejection{{site::valid_mark, order::relaxed}, "self/message_passing"},
-    rejection{{site::valid_wait, order::relaxed}, "self/message_passing"},
+constexpr rejection rejections[] = {
+    {{site::valid_mark, order::relaxed}, "valid/even_lap"},
+    {{site::valid_wait, order::relaxed}, "valid/even_lap"},
+    {{site::told_wait, order::relaxed}, "turn/two_owners"},
+    {{site::told_store, order::relaxed}, "turn/two_owners"},
+    {{site::msi_poll, order::relaxed}, "queue/owner_bits/msi32/2x2_late"},
+    {{site::handler_lock, order::relaxed}, "queue/cmpxchg_loop/cons/illegal"},
+    {{site::handler_unlock, order::relaxed}, "queue/cmpxchg_loop/cons/illegal"},
+    {{site::attach, order::relaxed}, "attach/hand_over"},
+    {{site::detach, order::relaxed}, "attach/hand_over"},
+    {{site::claim_packed, order::relaxed}, "queue/cmpxchg_loop/cons/2x2_late"},
+    {{site::cons_look, order::relaxed}, "queue/cmpxchg_loop/cons/2x2_late"},
+    {{site::cons_space, order::relaxed}, "queue/owner_bits/cons/2x2_late"},
+    {{site::cons_done, order::relaxed}, "queue/owner_bits/cons/2x2_late"},
+    {{site::cons_advance, order::relaxed}, "queue/owner_bits/cons/2x2_late"},
+    {{site::told_look, order::relaxed}, "queue/combining/cons/2x2_late"},
+    {{site::shared_unlock, order::relaxed}, "lock/sharer_then_exclusive"},
+    {{site::exclusive_lock, order::relaxed}, "lock/sharer_then_exclusive"},
+    {{site::exclusive_unlock, order::relaxed}, "lock/exclusive_then_exclusive"},
+    {{site::park_fence, order::acq_rel}, "park/one_sleeper"},
+    {{site::wake_fence, order::acq_rel}, "park/one_sleeper"},
+    {{site::device_prod_write, order::relaxed}, "queue/owner_bits/cons/2x2_late"},
+    {{site::device_prod_read, order::relaxed}, "queue/owner_bits/cons/2x2_late"},
+    {{site::device_cons_write, order::relaxed}, "queue/owner_bits/cons/2x2_late"},
+    {{site::device_cons_read, order::relaxed}, "queue/owner_bits/cons/2x2_late"},
+    {{site::device_gerror_write, order::relaxed}, "queue/cmpxchg_loop/cons/illegal"},
+    {{site::device_gerror_read, order::relaxed}, "queue/cmpxchg_loop/cons/illegal"},
+    {{site::device_ack_write, order::relaxed}, "queue/cmpxchg_loop/cons/illegal"},
+    {{site::device_ack_read, order::relaxed}, "queue/cmpxchg_loop/cons/illegal"},
+    {{site::device_control_write, order::relaxed}, "device/switched_on"},
+    {{site::device_control_read, order::relaxed}, "device/switched_on"},
+    {{site::device_msi_write, order::relaxed}, "queue/owner_bits/msi32/2x2_late"},
+    {{site::device_kick, order::relaxed}, "device/inline"},
+    {{site::device_kick_look, order::relaxed}, "device/inline"},
+    {{site::device_rest, order::relaxed}, "device/inline"},
+    {{site::dma_lock, order::relaxed}, "dma/lock"},
+    {{site::dma_unlock, order::relaxed}, "dma/lock"},
+    {{site::unmap_fence, order::acq_rel}, "dma/flush_covers_unmap"},
+    {{site::flush_fence, order::acq_rel}, "dma/flush_covers_unmap"},
+    {{site::flush_look, order::relaxed}, "dma/timer_armed"},
+    {{site::flush_begin, order::relaxed}, "dma/timer_armed"},
+    {{site::flush_done, order::relaxed}, "dma/flush_released_elsewhere"},
+    {{site::flush_check, order::relaxed}, "dma/flush_released_elsewhere"},
+    {{site::timer_leave, order::relaxed}, "dma/timer_closed"},
+    {{site::timer_wait, order::relaxed}, "dma/timer_closed"},
+    {{site::lazy_publish, order::relaxed}, "dma/lazy_switched_on"},
 };
 
 }  // namespace

@@ -19,7 +19,6 @@ struct manners {
   bool msi_late = false;            ///< the MSI write comes after CONS has moved
   bool defer_effects = false;       ///< effects become visible only with the next CMD_SYNC, as the architecture allows
   std::uint32_t stall_after = ~0U;  ///< commands after which it stands still until released
-  bool no_fetch_order = false;      ///< wrong: fetches the entry before it looks at PROD
   bool msi_before_effects = false;  ///< wrong: signals a CMD_SYNC before the effects
   bool cons_before_fetch = false;   ///< wrong: moves CONS before it has read the entry
 };

@@ -63,6 +63,7 @@ rl::test_result_e dispatch(unsigned threads, rl::test_params& params, std::strin
 }  // namespace
 
 report explore(const registered& what, const request& how) {
+  sabotage_in_force = what.about->broken;
   current.what = &what;
   current.begun = 0;
   current.limit = how.how == schedule::random ? 0 : how.iterations;

@@ -8,6 +8,7 @@ order_state::order_state() {
 }
 
 order_state orders_in_force;
+sabotage sabotage_in_force;
 
 const char* name(order o) {
   switch (o) {

@@ -35,6 +35,18 @@ struct mutant {
   order weaker;
 };
 
+/// How a wrong variant breaks what happens at one site. skipped: the access is left out. lost_update: a
+/// read-modify-write is torn into a load and a store. zeroed: a load reads 0, an "and" leaves nothing. ones: a load
+/// reads all ones. ahead: a compare-exchange writes 1 more. carry: an addition's carry comes in again at bit 0.
+enum class fault : std::uint8_t { none, skipped, lost_update, zeroed, ones, ahead, carry };
+struct sabotage {
+  site at = site::count;
+  fault how = fault::none;
+};
+extern sabotage sabotage_in_force;
+inline bool any_broken(site s) { return sabotage_in_force.at == s; }
+inline bool broken(site s, fault how) { return sabotage_in_force.at == s && sabotage_in_force.how == how; }
+
 const char* name(order o);
 const char* name(site s);
 std::optional<order> order_from(const std::string& text);

@@ -37,6 +37,46 @@ struct virtual_clock {
   static std::uint64_t& mine() { return now[rl::thread_index() % max_threads]; }
 };
 
+/// Words that shipped code builds in memory it was given and never destroys (dma::arena). Relacy calls an atomic that
+/// outlives its execution a leak, so the scenario that gives the memory destroys them.
+class arena_words {
+ public:
+  arena_words(void* memory, std::size_t bytes) {
+    low_ = static_cast<char*>(memory);
+    high_ = low_ + bytes;
+    count_ = 0;
+  }
+  ~arena_words() {
+    low_ = high_ = nullptr;
+    while (count_ > 0) {
+      --count_;
+      words_[count_].destroy(words_[count_].at);
+    }
+  }
+  arena_words(const arena_words&) = delete;
+  arena_words& operator=(const arena_words&) = delete;
+
+  /// `derived`: replaces what its base class has noted.
+  template <class Word>
+  static void note(Word* at, bool derived = false) {
+    const char* const c = reinterpret_cast<const char*>(at);
+    if (c < low_ || c >= high_) return;
+    if (derived) --count_;
+    words_[count_++] = {at, [](void* w) { static_cast<Word*>(w)->~Word(); }};
+  }
+
+ private:
+  struct word {
+    void* at;
+    void (*destroy)(void*);
+  };
+  static constexpr unsigned most = 4096;
+  static inline word words_[most];
+  static inline unsigned count_ = 0;
+  static inline const char* low_ = nullptr;
+  static inline const char* high_ = nullptr;
+};
+
 struct relacy_platform {
   static constexpr unsigned rounds_per_clock_check = 1;
   static constexpr unsigned polls_per_device_look = 2;
@@ -44,52 +84,86 @@ struct relacy_platform {
   template <class T>
   class atomic {
    public:
-    atomic() : v_(T{}) {}
-    explicit atomic(T v) : v_(v) {}
+    atomic() : atomic(T{}) {}
+    explicit atomic(T v) : v_(v) { arena_words::note(this); }
     template <site S>
     T load(at_site<S>) const noexcept {
-      return v_.load(relacy_order<access::load>(S), where(name(S)));
+      const T v = v_.load(relacy_order<access::load>(S), where(name(S)));
+      if (broken(S, fault::ones)) return static_cast<T>(~T{});
+      return broken(S, fault::zeroed) ? T{} : v;
     }
     template <site S>
     void store(T v, at_site<S>) noexcept {
-      v_.store(v, relacy_order<access::store>(S), where(name(S)));
+      if (!broken(S, fault::skipped)) v_.store(v, relacy_order<access::store>(S), where(name(S)));
     }
     template <site S>
     T exchange(T v, at_site<S>) noexcept {
+      if (any_broken(S)) return badly(S, [v](T) { return v; });
       return v_.exchange(v, relacy_order<access::modify>(S), where(name(S)));
     }
     template <site S>
     bool compare_exchange(T& expected, T v, at_site<S>) noexcept {
+      if (broken(S, fault::skipped)) return true;
+      if (broken(S, fault::lost_update)) {
+        const T seen = v_.load(relacy_order<access::load>(S), where(name(S)));
+        if (seen == expected) v_.store(v, relacy_order<access::store>(S), where(name(S)));
+        return seen == expected ? true : (expected = seen, false);
+      }
+      if (broken(S, fault::ahead)) v = static_cast<T>(v + 1);
       return v_.compare_exchange(rl::bool_t<false>(), expected, v, relacy_order<access::modify>(S), rl::mo_relaxed,
                                  where(name(S)));
     }
     template <site S>
     T fetch_add(T v, at_site<S>) noexcept {
+      if (any_broken(S))
+        return badly(S, [this, v](T old) { return broken(S, fault::carry) ? carry(old, v) : old + v; });
       return v_.fetch_add(v, relacy_order<access::modify>(S), where(name(S)));
     }
     template <site S>
     T fetch_and(T v, at_site<S>) noexcept {
+      if (any_broken(S)) return badly(S, [v](T old) { return broken(S, fault::zeroed) ? T{} : old & v; });
       return v_.fetch_and(v, relacy_order<access::modify>(S), where(name(S)));
     }
     template <site S>
     T fetch_or(T v, at_site<S>) noexcept {
+      if (any_broken(S)) return badly(S, [v](T old) { return old | v; });
       return v_.fetch_or(v, relacy_order<access::modify>(S), where(name(S)));
     }
     template <site S>
     T fetch_xor(T v, at_site<S>) noexcept {
+      if (any_broken(S)) return badly(S, [v](T old) { return old ^ v; });
       return v_.fetch_xor(v, relacy_order<access::modify>(S), where(name(S)));
     }
-    /// For participants that are not the library (the device): an order of their own and a name for the history.
-    rl::atomic<T>& raw() noexcept { return v_; }
 
    private:
+    /// A read-modify-write with the fault of this process: left out, torn into a load and a store, or with a wrong
+    /// result.
+    template <class Change>
+    T badly(site s, const Change& change) {
+      T old = v_.load(rl::mo_acquire, where(name(s)));
+      if (broken(s, fault::skipped)) return old;
+      if (broken(s, fault::lost_update)) {
+        v_.store(static_cast<T>(change(old)), rl::mo_release, where(name(s)));
+        return old;
+      }
+      while (!v_.compare_exchange(rl::bool_t<false>(), old, static_cast<T>(change(old)), rl::mo_acq_rel, rl::mo_relaxed,
+                                  where(name(s)))) {
+      }
+      return old;
+    }
+    /// Addition where the position's carry does not fall off but comes in again at the bottom.
+    static T carry(T old, T v) {
+      const T sum = static_cast<T>(old + v);
+      return sum < old ? static_cast<T>(sum + 1) : sum;
+    }
     rl::atomic<T> v_;
   };
 
   template <class T>
   class plain {
    public:
-    plain() : v_(T{}) {}
+    plain() : plain(T{}) {}
+    explicit plain(T v) : v_(v) {}
     [[nodiscard]] T get() const noexcept { return v_(where("plain data")).load(); }
     void set(T v) noexcept { v_(where("plain data")).store(v); }
 
@@ -166,6 +240,7 @@ struct relacy_platform {
   static std::uint64_t now_ns() noexcept { return virtual_clock::mine(); }
   template <site S>
   static void fence(at_site<S>) noexcept {
+    if (broken(S, fault::skipped)) return;
     const order o = order_now(S);
     const rl::memory_order order_of_fence = o == order::seq_cst   ? rl::mo_seq_cst
                                             : o == order::acq_rel ? rl::mo_acq_rel

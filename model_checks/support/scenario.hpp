@@ -2,6 +2,8 @@
 // What a scenario is: a few threads over shipped headers, what it proves, its bounds, and how it is explored.
 #pragma once
 
+#include "orders.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -31,6 +33,7 @@ struct facts {
   std::uint64_t iterations = 5000;  ///< random: CI size
   unsigned bound = 2;               ///< bounded: preemptions and stale reads in one execution
   ending expected = ending::passed;
+  sabotage broken = {};   ///< wrong variants: what is broken in the shipped code
   unsigned depth = 2000;  ///< scheduling points after which an execution counts as a livelock
 };
 

@@ -74,7 +74,7 @@ enum class order : unsigned char { relaxed, acquire, release, acq_rel, seq_cst }
   X(shared_unlock, release, "exclusive_lock", "the sharer's last look comes before the space is given back",          \
     "lapped under a sync")                                                                                            \
   X(exclusive_lock, acquire, "shared_unlock", "see shared_unlock", "lapped under a sync")                             \
-  X(exclusive_unlock, release, "shared_wait", "CONS is moved before a sharer is let in", "-")
+  X(exclusive_unlock, release, "exclusive_lock", "the next exclusive holder sees what this one did", "two holders at once, seen from the data")
 
 #define CMDQ_SITES_WAIT(X)                                                                                            \
   X(sleepers_add, relaxed, "sleepers_look", "[W] ordered by the fences park_fence / wake_fence", "-")                 \
@@ -112,8 +112,7 @@ enum class order : unsigned char { relaxed, acquire, release, acq_rel, seq_cst }
     "stale data after a completed sync")                                                                              \
   X(device_msi_look, relaxed, "device_msi_write", "expected value of the compare-exchange", "-")                      \
   X(device_hold, relaxed, "-", "a test's switch; protects nothing", "-")                                              \
-  X(device_kick, acq_rel, "device_rest", "inline device: the state of the last consumer, and the kicker's register",  \
-    "two consumers at once")                                                                                          \
+  X(device_kick, release, "device_kick_look", "inline device: the kicker's register write; the last consumer's state comes by device_kick_look, which reads this or a later kick", "command left in the ring")                                                                                          \
   X(device_kick_look, acquire, "device_kick", "inline device: the kicker's register write is seen", "command left in the ring") \
   X(device_rest, release, "device_kick", "inline device: hands the consumer's state to the next one", "two consumers at once")
 
@@ -133,12 +132,12 @@ enum class order : unsigned char { relaxed, acquire, release, acq_rel, seq_cst }
   X(timer_look, relaxed, "timer_arm", "only whether to arm; a stale 'armed' cannot be read after flush_look", "-") \
   X(timer_arm, relaxed, "timer_look", "the entry it is armed for comes under the ring's lock", "-") \
   X(timer_fire, relaxed, "timer_look", "carried by flush_begin", "-") \
-  X(timer_enter, acquire, "timer_close", "a callback that got in sees the queue as it was set up", "callback on a queue half set up") \
+  X(timer_enter, relaxed, "timer_close", "callers and closing are one word; what a callback uses it knows from its own caller", "-") \
   X(timer_leave, release, "timer_wait", "the callback's last access comes before the queue's end", "use after destruction") \
   X(timer_close, relaxed, "timer_enter", "callers and closing are one word: one of the two sees the other", "-") \
   X(timer_wait, acquire, "timer_leave", "see timer_leave", "use after destruction") \
   X(lazy_publish, release, "lazy_look", "who defers sees the flush queue set up", "unmap on a queue half set up") \
-  X(lazy_look, acquire, "lazy_publish", "see lazy_publish", "unmap on a queue half set up") \
+  X(lazy_look, relaxed, "lazy_publish", "the flush queue is used only behind unmap_fence or flush_fence, which acquire", "-") \
   X(dma_count, relaxed, "dma_count", "statistics", "-")
 // clang-format on
 

@@ -10,10 +10,10 @@
 #define CMDQ_EVERYTHING "all guarantees of the queue"
 
 // clang-format off
-#define CMDQ_CASES(prefix, wide)                                                                                      \
+#define CMDQ_CASES(prefix, wide, bound)                                                                                      \
   {                                                                                                                   \
     {{"queue/" prefix "/search_2x1", CMDQ_EVERYTHING, "2 producers, 1 list of 1, ring of 4, start at 3", 3,           \
-      schedule::bounded, 0, 1},                                                                                       \
+      schedule::bounded, 0, bound},                                                                                       \
      {.first = 3, .device = {.msi_64_bit = wide}}},                                                                   \
     {{"queue/" prefix "/search_1x3", CMDQ_EVERYTHING, "1 producer, 3 lists of 1, ring of 4, start at 6", 2,           \
       schedule::bounded, 0, 2},                                                                                       \

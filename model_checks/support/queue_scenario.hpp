@@ -26,12 +26,13 @@ struct workload {
   unsigned log2 = 2;
   position first = any_start;  ///< any_start: the search tries every position from -N to N - 1
   unsigned producers = 2;
-  unsigned lists = 1;      ///< of each producer
-  unsigned commands = 1;   ///< in each list
-  bool unsynced = false;   ///< all but a producer's last list are inserted without waiting
-  bool tickets = false;    ///< all but the last are submitted, and waited for afterwards
-  unsigned illegal = ~0U;  ///< tag of a command that the device refuses
-  bool oversized = false;  ///< wrong: the ring is not checked against its producers
+  unsigned lists = 1;                    ///< of each producer
+  unsigned commands = 1;                 ///< in each list
+  bool unsynced = false;                 ///< all but a producer's last list are inserted without waiting
+  bool tickets = false;                  ///< all but the last are submitted, and waited for afterwards
+  unsigned illegal = ~0U;                ///< tag of a command that the device refuses
+  bool oversized = false;                ///< wrong: the ring is not checked against its producers
+  std::uint64_t deadline = no_deadline;  ///< of one call: so many fruitless polls
   manners device = {};
 };
 
@@ -133,7 +134,7 @@ class queue_scenario : public scenario {
     o.log2_size = work_.log2;
     o.batch_limit = work_.commands;
     o.producers = work_.producers;
-    o.deadline_ns = no_deadline;
+    o.deadline_ns = work_.deadline;
     o.first = first_;
     if (work_.oversized) return {o, ring_.at_device_address(ring_address)};
     const result<plan<P>> made = make_plan<Config>(o, ring_.at_device_address(ring_address));

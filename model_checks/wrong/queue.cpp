@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // The whole queue with one access, one policy or the device broken.
-#include "../support/queue_scenario.hpp"
+#include "../correct/timeout_scenario.hpp"
 
 namespace cmdq::checks {
 namespace {
@@ -167,6 +167,21 @@ const queue_case msi_target[] = {
      {.lists = 2}},
 };
 
+/// L07, L64: a waiter that never looks at the clock.
+struct without_clock {
+  template <class Platform>
+  using channel = wait::spin::channel<Platform>;
+  template <class Platform>
+  struct waiter : wait::spin::waiter<Platform> {
+    [[nodiscard]] bool clock_due() const noexcept { return false; }
+  };
+};
+const queue_case clockless[] = {
+    {{"wrong/deadline_not_looked_at", "L64: a waiter never looks at the clock while the device stands still",
+      "2 producers, a device that stands still, ring of 4", 3, random, many, 0, stuck},
+     stalled},
+};
+
 using counted = reclaim::counted;
 using cons = completion::poll_cons;
 const queue_family<queue_scenario<checked_config<allocation::cmpxchg_loop>>> r1(cmpxchg);
@@ -179,6 +194,8 @@ const queue_family<queue_scenario<checked_config<allocation::owner_bits, cons, r
 const queue_family<queue_scenario<checked_config<allocation::cmpxchg_loop, cons, without_shared_lock>>> r7(unlocked);
 const queue_family<queue_scenario<checked_config<allocation::owner_bits, wrong_target>>> r8(msi_target);
 const queue_family<queue_scenario<checked_config<allocation::cmpxchg_loop, cons, takes_space>>> r9(unchecked);
+const queue_family<timeout_scenario<checked_config<allocation::owner_bits, cons, counted, without_clock>>> r11(
+    clockless);
 
 }  // namespace
 }  // namespace cmdq::checks

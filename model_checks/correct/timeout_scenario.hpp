@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSL-1.0
+// A device that stands still: every call ends by its deadline, and the queue goes on once the device has caught up.
+#pragma once
+
+#include "../support/queue_scenario.hpp"
+
+namespace cmdq::checks {
+
+template <class Config>
+struct timeout_scenario : queue_scenario<Config> {
+  using base = queue_scenario<Config>;
+  using base::base;
+  bool inserted[2] = {};
+  unsigned ended = 0;
+
+  void produce(unsigned index) override {
+    command list[max_commands];
+    this->write_list(index, 0, list);
+    const outcome o = this->producers_[index].issue(list, 1);
+    check(o.code == status::timeout || o.code == status::stalled, "a call ends by its deadline, or fails fast");
+    check((o.code == status::timeout) == (o.inserted == 1), "what timed out is in the ring, what was refused is not");
+    inserted[index] = o.inserted == 1;
+    ++ended;
+    if (index != 0) return;
+    while (ended != 2) P::pause(nullptr, 0);
+    this->device_.release();
+    while (this->queue_.recover() != status::ok) P::pause(nullptr, 0);
+    check(this->device_.executed(tag_of(0, 0, 0)) == inserted[0], "recover() waits for what was in the ring");
+    check(this->device_.executed(tag_of(1, 0, 0)) == inserted[1], "recover() waits for what was in the ring");
+    // The device may still be slow, but not for ever.
+    this->write_list(0, 1, list);
+    const outcome again = this->producers_[0].issue_for(list, 1, no_deadline);
+    check(again.ok(), "after recover() the queue works");
+    this->done(0, 1);
+  }
+  void finish() override { check(this->device_.executed(tag_of(0, 1, 0)), "the list after recover() was executed"); }
+};
+
+inline constexpr workload stalled{.lists = 2, .deadline = 3, .device = {.stall_after = 0}};
+
+}  // namespace cmdq::checks

@@ -44,7 +44,7 @@ struct world {
  private:
   std::vector<std::byte> bytes_ = std::vector<std::byte>(40 << 20);
   dma::arena memory_;
-  std::unique_ptr<fixed_memory<P, log2_ring>> ring_ = std::make_unique<fixed_memory<P, log2_ring>>();
+  std::unique_ptr<fixed_memory<P, log2_ring, cpus>> ring_ = std::make_unique<fixed_memory<P, log2_ring, cpus>>();
   hardware device_{model::device_drive::in_write};
   std::unique_ptr<queue_type> queue_;
   invalidator_type invalidator_;

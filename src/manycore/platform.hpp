@@ -128,13 +128,13 @@ struct platform {
   static void fence(S) noexcept {
     if (machine* m = machine::running()) m->spend(fence_time, static_cast<unsigned>(S::id));
   }
-  /// The die of the CPU that asks.
-  static unsigned index() noexcept {
+  /// CPUs are numbered cluster by cluster, die by die.
+  static std::uint32_t index() noexcept {
     const machine* m = machine::running();
-    return m == nullptr ? 0 : m->die_of(m->self());
+    return m == nullptr ? 0 : m->self();
   }
 };
 
-static_assert(platform_type<platform>);
+static_assert(platform_type<platform> && placed_platform<platform>);
 
 }  // namespace cmdq::manycore

@@ -43,13 +43,15 @@ class claim_ahead {
   static constexpr position position_of(uint64_t word) noexcept { return static_cast<position>(word >> 32); }
   static constexpr uint32_t gathered_of(uint64_t word) noexcept { return static_cast<uint32_t>(word); }
 
-  /// [S][C] Moves software CONS forward, never back. Lock-free. True if this call moved it.
-  bool move_cons(position to) noexcept {
-    position seen = cons_.load(at<site::cons_retry>);
+  /// [S][C] Moves software CONS, or a copy of it, forward, never back. Lock-free. True if this call moved it.
+  template <class Word>
+  static bool forward(Word& word, position to) noexcept {
+    position seen = word.load(at<site::cons_retry>);
     while (distance(seen, to) > 0)
-      if (cons_.compare_exchange(seen, to, at<site::cons_advance>)) return true;
+      if (word.compare_exchange(seen, to, at<site::cons_advance>)) return true;
     return false;
   }
+  bool move_cons(position to) noexcept { return forward(cons_, to); }
 
   /// Lets a list that is not waited for be claimed, or makes it one that is. Errors: timeout, device_fault.
   template <class Self>
@@ -103,8 +105,8 @@ class claim_ahead {
   }
 
   /// The device has failed under a claim that cannot be taken back: harmless commands take its place.
-  void fill(const reservation& r) noexcept {
-    for (position p = r.start; p != r.end(); ++p) ring_.entry(p).put(make_sync(sync_signal::none));
+  void fill(position start, uint32_t n) noexcept {
+    for (position p = start; p != start + n; ++p) ring_.entry(p).put(make_sync(sync_signal::none));
   }
 
   template <class Self>

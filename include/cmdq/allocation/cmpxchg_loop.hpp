@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <cmdq/allocation/reservation.hpp>
-#include <cmdq/completion/sync_wait.hpp>
+#include <cmdq/allocation/own_sync_wait.hpp>
 
 namespace cmdq::allocation {
 
@@ -11,9 +10,11 @@ namespace cmdq::allocation {
 struct cmpxchg_loop {
   static constexpr bool claims_before_space = false;
   static constexpr bool needs_range_ends = false;
+  static constexpr bool spreads_valid_bits = false;
+  static constexpr bool gathers_in_groups = false;
 
   template <class Ring, class Sync, class Reclaim>
-  class state {
+  class state : public own_sync_wait<state<Ring, Sync, Reclaim>, typename Ring::who> {
    public:
     using P = typename Ring::P;
     using who = typename Ring::who;
@@ -45,7 +46,7 @@ struct cmpxchg_loop {
 
     /// Claims `n` commands and, unless unsynced, one entry more. Errors: timeout, device_fault; nothing is claimed
     /// then.
-    [[gnu::always_inline]] status reserve(uint32_t n, intent what, who& w, reservation& r) noexcept {
+    [[gnu::always_inline]] status reserve(uint32_t n, intent what, written, who& w, reservation& r) noexcept {
       const bool own_sync = what != intent::unsynced;
       r.n = n + (own_sync ? 1U : 0U);
       r.own_sync = own_sync;
@@ -83,32 +84,8 @@ struct cmpxchg_loop {
       ring_.tell(r.start, end, w);
     }
 
-    /// Waits until the list's CMD_SYNC is done. Precondition: r.waited.
-    [[gnu::always_inline]] status complete(const reservation& r, who& w) noexcept {
-      const sighting seen = sync_.wait(*this, r.end() - 1, w);
-      if (seen.code == status::ok) {
-        reclaim_.leave(*this, seen.cons);
-      } else {
-        reclaim_.abandon();
-      }
-      return seen.code;
-    }
-
-    /// Asks for a ticket's list without waiting: ok, would_block or device_fault.
-    status check(position done_at, who& w) noexcept {
-      const sighting seen = sync_.check(*this, done_at - 1, true, w);
-      if (seen.code == status::ok) reclaim_.offer(*this, seen.cons);
-      return seen.code;
-    }
-
-    /// Waits for a ticket's list within the budget.
-    status await_ticket(position done_at, who& w) noexcept {
-      const sighting seen = sync_.wait(*this, done_at - 1, w);
-      if (seen.code == status::ok) reclaim_.offer(*this, seen.cons);
-      return seen.code;
-    }
-
    private:
+    friend class own_sync_wait<state, who>;
     // Layout: software CONS (31 bits) | position (32 bits) | owned (1 bit). CONS is on top, so that nothing carries
     // into its neighbours; the two positions are at most N apart, so 31 bits tell them apart.
     static constexpr unsigned cons_shift = 33;

@@ -2,17 +2,21 @@
 #pragma once
 
 #include <cmdq/allocation/claim_ahead.hpp>
+#include <cmdq/allocation/gathering.hpp>
 
 namespace cmdq::allocation {
 
 /// One CMD_SYNC for all lists that gather behind an owner (none where nobody in the range waits). Members claim only
 /// their commands and wait for software CONS, which here moves from range end to range end; only the owner waits for
-/// the device. A range stays open while two earlier ones are with the device, so that a slow device is given few, large
-/// ranges and a fast one is never kept waiting. Wait-free claim; the owner's close is lock-free and fails at most once
-/// per other producer.
+/// the device. A range stays open while two earlier ones with a CMD_SYNC are with the device, so that a slow device is
+/// given few, large ranges and a fast one is never kept waiting. With options.groups, CPUs near each other gather their
+/// lists first and one of them claims for all. Wait-free claim (in groups: blocking on the leader); the owner's close
+/// is lock-free and fails at most once per other claimer.
 struct combining {
   static constexpr bool claims_before_space = true;
   static constexpr bool needs_range_ends = true;
+  static constexpr bool spreads_valid_bits = true;
+  static constexpr bool gathers_in_groups = true;
 
   template <class Ring, class Sync, class Reclaim>
   class state : public claim_ahead<Ring, Sync, Reclaim> {
@@ -26,10 +30,11 @@ struct combining {
     state(Ring& ring, Sync& sync) noexcept
         : base(ring, sync),
           own_sync_(ring.opts().sync_every_batch ? 1U : 0U),
-          count_sync_(ring.opts().sync_every_batch ? 0U : one_sync),
-          previous_(uint64_t{ring.opts().first} << 1) {}
+          gathering_(ring),
+          space_(ring.opts().first) {}
 
-    /// Moves software CONS to the last range end that the device has passed, and wakes the members of what is done.
+    /// Moves software CONS to the last range end before `to`, up to which the device is done and all MSIs have come,
+    /// and wakes the members of what is done.
     void advance(position to) noexcept {
       position done = cons_.load(at<site::cons_look>);
       const position from = done;
@@ -38,7 +43,6 @@ struct combining {
       while (distance(done, told) > 0) {
         const position end = ring_.range_end(done).load(at<site::range_end_load>);
         if (!reached(to, end)) break;
-        if (sync_.by_msi() && sync_.landed(own_sync_ != 0 ? done : end - 1, end) != end) break;
         done = end;
       }
       if (done != from && base::move_cons(done)) wake(from, done);
@@ -59,36 +63,52 @@ struct combining {
 
     /// Claims `n` commands; `n` = 0 takes part in a range for the sake of its CMD_SYNC. Errors: timeout (nothing
     /// claimed), device_fault.
-    [[gnu::always_inline]] status reserve(uint32_t n, intent what, who& w, reservation& r) noexcept {
+    [[gnu::always_inline]] status reserve(uint32_t n, intent what, written how, who& w, reservation& r) noexcept {
       if (what != intent::waited) {
         const status s = base::admit(*this, what, w);
         if (s != status::ok) return s;
       }
-      const uint64_t gathered = (what != intent::unsynced ? count_sync_ : 0U) | one_list;
-      r.n = n + own_sync_;
-      const uint64_t before = word_.fetch_add((static_cast<uint64_t>(r.n) << 32) | gathered, at<site::claim_add>);
-      r.start = position_of(before);
-      // A member is done when the range's CMD_SYNC, which comes behind all members, is.
-      r.done_at = r.start + n + 1;
-      r.own_sync = own_sync_ != 0;
-      r.owner = base::gathered_of(before) == 0;
       r.waited = what == intent::waited;
+      const bool shares = how == written::at_once || own_sync_ == 0;
+      const uint64_t gathered = (what != intent::unsynced && shares ? one_sync : 0U) | one_list;
+      if (how == written::in_group && n != 0 && gathering_.in_use()) {
+        reservation in_group = r;
+        const status s = reserve_in_group(n, gathered, w, in_group);
+        r = in_group;
+        return s;
+      }
+      // A ticket without commands takes an entry of its own: what gathers in a range is bounded by its entries.
+      r.own_sync = !shares || (how != written::at_once && what == intent::ticket && n == 0);
+      r.n = n + (r.own_sync ? 1U : 0U);
+      claim(r.n, gathered, r);
       // One entry more than the commands: the range's CMD_SYNC may be right behind.
-      return base::own_space(*this, r.done_at, w) ? status::ok : abandon(r, w);
+      r.done_at = r.end() + (shares ? 1U : 0U);
+      if (!has_space(r.done_at, w)) return abandon(r.start, r.n, r.owner, w);
+      if (r.owner && how != written::by_user) r.closed = close_early(gathered, r);
+      return status::ok;
     }
 
     /// Makes the written entries valid and, as owner, closes the range and tells the device.
     [[gnu::always_inline]] void publish(reservation& r, who& w) noexcept {
       if (r.own_sync) put_sync(r.end() - 1, w);
-      tell_as_owner(r, w);
+      if (r.closed) {
+        tell_alone(r, w);
+      } else if (r.group != reservation::none) {
+        const reservation in_group = r;
+        r.done_at = publish_in_group(in_group, w);
+      } else {
+        ring_.mark_valid(r.start, r.end());
+        if (r.owner) r.done_at = tell_gathered(r.start, r.end(), r.waited, w);
+      }
     }
 
-    /// Waits until the range is done: the owner for the device, a member for software CONS.
+    /// Waits until the range is done: the owner for the device, a member for software CONS or its leader's word.
     [[gnu::always_inline]] status complete(const reservation& r, who& w) noexcept {
-      if (!r.owner) return await_range(r.done_at, w);
-      const sighting seen = sync_.wait(*this, r.done_at - 1, w);
-      if (seen.code == status::ok) announce(r.start, r.done_at);
-      return seen.code;
+      if (r.group != reservation::none) {
+        const reservation in_group = r;
+        return complete_in_group(in_group, w);
+      }
+      return r.owner ? await_device(r, w) : await_range(cons_, r.done_at, w);
     }
 
     /// Asks for a ticket's list without waiting: ok, would_block or device_fault.
@@ -101,62 +121,126 @@ struct combining {
     }
 
     /// Waits for a ticket's list within the budget.
-    status await_ticket(position done_at, who& w) noexcept { return await_range(done_at, w); }
+    status await_ticket(position done_at, who& w) noexcept { return await_range(cons_, done_at, w); }
 
    private:
     /// A member that sleeps wakes to look at the device itself: the owner of its range need not wait (a ticket).
     static constexpr uint64_t longest_sleep_ns = 200'000;
 
-    /// The device has failed under a claim: it is filled and the turn handed on, so that nobody waits for it.
-    [[gnu::noinline, gnu::cold]] status abandon(reservation r, who& w) noexcept {
-      base::fill(r);
-      tell_as_owner(r, w);
+    // What is called with a reservation is called with a copy of it, so that a list outside of groups has its own in
+    // registers.
+
+    /// Claims in the ring: for the caller, or for its group.
+    [[gnu::always_inline]] void claim(uint32_t n, uint64_t gathered, reservation& r) noexcept {
+      const uint64_t before = word_.fetch_add((static_cast<uint64_t>(n) << 32) | gathered, at<site::claim_add>);
+      r.start = position_of(before);
+      r.owner = base::gathered_of(before) == 0;
+    }
+
+    [[gnu::noinline]] status reserve_in_group(uint32_t n, uint64_t gathered, who& w, reservation& r) noexcept {
+      r.n = n;
+      r.group = gathering_.mine();
+      const uint64_t before = gathering_.join(r.group, n, gathered);
+      const position local = position_of(before);
+      if (base::gathered_of(before) != 0) {
+        r.start = gathering_.place_of(r.group, local, n);
+        r.done_at = r.end() + 1;
+        return status::ok;
+      }
+      const uint64_t closed = gathering_.close(r.group, local);
+      r.group_n = position_of(closed) - local;
+      claim(r.group_n, (base::gathered_of(closed) >= one_sync ? one_sync : 0U) | one_list, r);
+      r.done_at = r.end() + 1;
+      const bool free = has_space(r.start + r.group_n + 1, w);
+      gathering_.open(r.group, local, position_of(closed), r.start);  // on a failed device, too: nobody waits for ever
+      if (free) return status::ok;
+      base::fill(r.start, r.n);
+      static_cast<void>(publish_in_group(r, w));
       return status::device_fault;
     }
 
-    [[gnu::always_inline]] void tell_as_owner(reservation& r, who& w) noexcept {
-      if (!r.owner) {
-        ring_.mark_valid(r.start, r.end());
-        return;
-      }
-      ring_.take_turn(r.start);
-      if (r.waited) keep_open(r.start, w);
-      const position end = close(r, w);
-      ring_.range_end(r.start).store(end, at<site::range_end_store>);
-      previous_.store((uint64_t{r.start} << 1) | (r.waited ? 0U : unattended), at<site::range_end_store>);
-      ring_.tell(r.start, end, w);
+    /// [S] Waits until the claimed entries up to `end` are free; false when the device has failed. Cost: mostly one
+    /// load of a word that changes once a lap.
+    [[gnu::always_inline]] bool has_space(position end, who& w) noexcept {
+      return end - space_.load(at<site::cons_space>) <= ring_.shape().entries() || renew_space(end, w);
+    }
+    [[gnu::noinline]] bool renew_space(position end, who& w) noexcept {
+      if (!base::own_space(*this, end, w)) return false;
+      base::forward(space_, cons_.load(at<site::cons_space>));
+      return true;
+    }
+
+    /// The device has failed under a claim: it is filled and the turn handed on, so that nobody waits for it.
+    [[gnu::noinline, gnu::cold]] status abandon(position start, uint32_t n, bool owner, who& w) noexcept {
+      base::fill(start, n);
+      ring_.mark_valid(start, start + n);
+      if (owner) static_cast<void>(tell_gathered(start, start + n, false, w));
+      return status::device_fault;
+    }
+
+    /// Closes the range of an owner that nobody has joined, where it may be closed at once: before its entries are
+    /// written, so that they and the CMD_SYNC are written together.
+    [[gnu::always_inline]] bool close_early(uint64_t gathered, reservation& r) noexcept {
+      if (!ring_.has_turn(r.start) || (r.waited && !may_close())) return false;
+      uint64_t seen = (static_cast<uint64_t>(r.end()) << 32) | gathered;
+      const position end = r.end() + (gathered >= one_sync ? 1U : 0U);
+      if (!word_.compare_exchange(seen, static_cast<uint64_t>(end) << 32, at<site::gather_close>)) return false;
       r.done_at = end;
+      return true;
     }
 
-    /// Group commit: others may join while the range before the previous one is not done. Ends with the budget at the
-    /// latest, so a standing device delays a list but keeps nothing back.
-    [[gnu::always_inline]] void keep_open(position start, who& w) noexcept {
-      const uint64_t previous = previous_.load(at<site::range_end_load>);
-      const auto from = static_cast<position>(previous >> 1);
-      if (from == start || reached(cons_.load(at<site::cons_done>), from)) return;
-      keep_open_until(from, (previous & unattended) != 0, w);
-    }
-    [[gnu::noinline]] void keep_open_until(position from, bool nobody_looks, who& w) noexcept {
-      if (nobody_looks) static_cast<void>(check(from, w));
-      await_range(from, w);
-    }
-
-    /// Closes the range and makes all of it valid; returns its end. Unless nobody in it wants to know that, or each
-    /// list has its own, its CMD_SYNC is claimed in the same step. The first guess is that nobody has joined.
-    [[gnu::always_inline]] position close(const reservation& r, who& w) noexcept {
-      const bool synced = r.waited && count_sync_ != 0;
-      const position end = r.end() + (synced ? 1U : 0U);
-      uint64_t seen = (static_cast<uint64_t>(r.end()) << 32) | (synced ? one_sync : 0U) | one_list;
-      if (!word_.compare_exchange(seen, static_cast<uint64_t>(end) << 32, at<site::gather_close>))
-        return close_gathered(seen, r.start, r.end(), w);
+    [[gnu::always_inline]] void tell_alone(const reservation& r, who& w) noexcept {
+      const bool synced = r.done_at != r.end();
       if (synced) put_sync(r.end(), w);
-      ring_.mark_valid(r.start, end);
-      return end;
+      ring_.mark_valid(r.start, r.done_at);
+      tell(r.start, r.done_at, synced || own_sync_ != 0, w);
     }
 
-    /// The same for a range with members, or a ticket's. `seen`: the claim word; [start, own_end): the owner's list.
-    [[gnu::noinline]] position close_gathered(uint64_t seen, position start, position own_end, who& w) noexcept {
-      w.stats.add(stats::event::claim_retry);  // the guess
+    /// The owner's part once its entries up to `known` are valid: closes the range and tells the device. Returns its
+    /// end.
+    [[gnu::noinline]] position tell_gathered(position start, position known, bool waited, who& w) noexcept {
+      ring_.take_turn(start);
+      if (waited) keep_open(w);
+      return close(start, known, w);
+    }
+
+    /// Own entries, then those of the group, then the owner's part. Returns where the caller's list is done.
+    [[gnu::noinline]] position publish_in_group(const reservation& r, who& w) noexcept {
+      ring_.mark_valid(r.start, r.end());
+      if (r.group_n == 0) return r.done_at;
+      const position lists_end = r.start + r.group_n;
+      ring_.wait_valid(r.end(), lists_end);
+      gathering_.hand_over(r.group);
+      return r.owner ? tell_gathered(r.start, lists_end, r.waited, w) : r.done_at;
+    }
+
+    /// `synced`: the range ends in a CMD_SYNC.
+    [[gnu::always_inline]] void tell(position start, position end, bool synced, who& w) noexcept {
+      ring_.range_end(start).store(end, at<site::range_end_store>);
+      if (synced) {
+        gate().store(last_synced().load(at<site::range_end_load>), at<site::range_end_store>);
+        last_synced().store(end, at<site::range_end_store>);
+      }
+      ring_.tell(start, end, w);
+    }
+
+    /// Of the ranges that end in a CMD_SYNC: end of the last one told, and of the one before it. In turn only.
+    [[nodiscard]] auto& last_synced() const noexcept { return ring_.note(0); }
+    [[nodiscard]] auto& gate() const noexcept { return ring_.note(1); }
+    [[nodiscard]] [[gnu::always_inline]] bool may_close() const noexcept {
+      return reached(cons_.load(at<site::cons_done>), gate().load(at<site::range_end_load>));
+    }
+
+    /// Group commit: others may join while two earlier ranges with a CMD_SYNC are not done. Ends with the budget at the
+    /// latest, so a standing device delays a list but keeps nothing back.
+    void keep_open(who& w) noexcept {
+      if (!may_close()) await_range(cons_, gate().load(at<site::range_end_load>), w);
+    }
+
+    /// Closes the range, makes all of it valid and tells the device; returns its end. Unless nobody in it wants to know
+    /// that, or each list has its own, its CMD_SYNC is claimed in the same step. `known`: up to here it is valid.
+    position close(position start, position known, who& w) noexcept {
+      uint64_t seen = word_.load(at<site::claim_look>);
       bool synced = base::gathered_of(seen) >= one_sync;
       while (!word_.compare_exchange(seen, static_cast<uint64_t>(position_of(seen) + (synced ? 1U : 0U)) << 32,
                                      at<site::gather_close>)) {
@@ -165,43 +249,57 @@ struct combining {
       }
       const position lists_end = position_of(seen);
       const position end = lists_end + (synced ? 1U : 0U);
-      ring_.mark_valid(start, own_end);
-      static_cast<void>(base::own_space(*this, end, w));  // [S] for the CMD_SYNC's slot
-      ring_.wait_valid(own_end, lists_end);
+      static_cast<void>(has_space(end, w));  // [S] for the CMD_SYNC's slot
+      ring_.wait_valid(known, lists_end);
       if (synced) put_sync(lists_end, w);
       ring_.mark_valid(lists_end, end);
+      tell(start, end, synced || own_sync_ != 0, w);
       return end;
     }
 
-    /// Waits until software CONS reaches `end`. Now and then the waiter looks at the device itself: for its errors, and
-    /// because an owner need not wait for its own range (a ticket) or may be off its processor.
-    [[gnu::noinline, gnu::cold]] status await_range(position end, who& w) noexcept {
+    /// The owner's wait. Its range is done: so are those before it.
+    [[gnu::always_inline]] status await_device(const reservation& r, who& w) noexcept {
+      const sighting seen = sync_.wait(*this, r.done_at - 1, w);
+      if (seen.code == status::ok && base::forward(cons_, r.done_at)) wake(r.start, r.done_at);
+      return seen.code;
+    }
+
+    /// Who has seen the group's lists done passes it on: the leader, unless it does not wait (a ticket).
+    [[gnu::noinline]] status complete_in_group(const reservation& r, who& w) noexcept {
+      auto& done = gathering_.done(r.group);
+      if (r.group_n == 0) {
+        const status s = await_range(done, r.done_at, w);
+        if (s != status::ok || reached(done.load(at<site::cons_done>), r.done_at)) return s;
+      } else {
+        const status s = r.owner ? await_device(r, w) : await_range(cons_, r.done_at, w);
+        if (s != status::ok) return s;
+      }
+      const position to = cons_.load(at<site::cons_done>);
+      if (base::forward(done, to)) wake(r.start, to);
+      return status::ok;
+    }
+
+    /// Waits until `word`, software CONS or a group's copy, reaches `end`. Now and then the waiter looks at the device
+    /// itself: for its errors, and because an owner need not wait for its own range (a ticket) or may be off its
+    /// processor.
+    template <class Word>
+    [[gnu::noinline, gnu::cold]] status await_range(Word& word, position end, who& w) noexcept {
       typename Ring::wait_policy::template waiter<P> waiting;
-      const auto blocked = [&] { return !reached(cons_.load(at<site::cons_done>), end); };
+      const auto blocked = [&] { return !reached(word.load(at<site::cons_done>), end); };
       while (blocked()) {
         if (waiting.device_due()) {
           const sighting seen = sync_.look(*this, w);
           advance(seen.cons);
-          if (!blocked()) break;
+          if (reached(cons_.load(at<site::cons_done>), end)) break;
           if (seen.code != status::ok) return seen.code;
         }
         if (waiting.clock_due() && w.budget.expired()) return status::timeout;
         w.stats.add(stats::event::sync_wait);
         w.stats.add(waiting.kind());
         time_budget<P> nap(longest_sleep_ns);
-        waiting.idle(ring_.done_channel(end), &cons_, blocked, nap);
+        waiting.idle(ring_.done_channel(end), &word, blocked, nap);
       }
       return status::ok;
-    }
-
-    /// The owner's range [start, end) is done. Mostly it is the oldest one: then one step, without the walk.
-    void announce(position start, position end) noexcept {
-      position oldest = start;
-      if (cons_.compare_exchange(oldest, end, at<site::cons_advance>)) {
-        wake(start, end);
-      } else {
-        advance(end);
-      }
     }
 
     void put_sync(position p, who& w) noexcept {
@@ -214,16 +312,18 @@ struct combining {
       for (uint32_t i = 0; i < quads && i < Ring::done_channels; ++i) ring_.done_channel(from + 4 * i).wake();
     }
 
+    // Lists in a range: fewer than the ring has entries, and one without commands per producer. A list that wants to
+    // know its end adds one_sync as well; as many that do not want it look the same, and are given a CMD_SYNC nobody
+    // needs.
     static constexpr uint32_t one_list = 1;
-    static constexpr uint32_t one_sync = 1U << 16;
-    static constexpr uint64_t unattended = 1;
+    static constexpr uint32_t one_sync = 1U << 12;
+    static_assert(((1ULL << max_log2_size) + max_producers) * (one_sync + one_list) < (1ULL << 32));
 
     /// 1 where each list ends in a CMD_SYNC of its own (options.sync_every_batch): the last one is the range's.
     const uint32_t own_sync_;
-    /// What a list that wants to know its end adds to the claim word: no CMD_SYNC where it has its own.
-    const uint32_t count_sync_;
-    /// Start of the range told last, and whether nobody waits for it (bit 0). Written in turn.
-    typename Ring::template atomic<uint64_t> previous_;
+    gathering<Ring> gathering_;
+    /// [S] A copy of software CONS that lags by up to a lap, for the look at space: most claims find it unchanged.
+    alignas(64) typename Ring::template atomic<position> space_;
   };
 };
 

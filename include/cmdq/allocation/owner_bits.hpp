@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmdq/allocation/claim_ahead.hpp>
+#include <cmdq/allocation/own_sync_wait.hpp>
 
 namespace cmdq::allocation {
 
@@ -10,9 +11,12 @@ namespace cmdq::allocation {
 struct owner_bits {
   static constexpr bool claims_before_space = true;
   static constexpr bool needs_range_ends = false;
+  static constexpr bool spreads_valid_bits = false;
+  static constexpr bool gathers_in_groups = false;
 
   template <class Ring, class Sync, class Reclaim>
-  class state : public claim_ahead<Ring, Sync, Reclaim> {
+  class state : public claim_ahead<Ring, Sync, Reclaim>,
+                public own_sync_wait<state<Ring, Sync, Reclaim>, typename Ring::who> {
     using base = claim_ahead<Ring, Sync, Reclaim>;
     using base::ring_, base::sync_, base::word_, base::reclaim_, base::position_of;
 
@@ -25,7 +29,7 @@ struct owner_bits {
 
     /// Claims. A list that nobody waits for is waited for all the same where the ring is too small to admit it.
     /// Errors: timeout (nothing claimed), device_fault.
-    [[gnu::always_inline]] status reserve(uint32_t n, intent what, who& w, reservation& r) noexcept {
+    [[gnu::always_inline]] status reserve(uint32_t n, intent what, written, who& w, reservation& r) noexcept {
       if (what != intent::waited) {
         const status s = base::admit(*this, what, w);
         if (s != status::ok) return s;
@@ -51,32 +55,8 @@ struct owner_bits {
       tell_as_owner(r, w);
     }
 
-    /// Waits until the list's CMD_SYNC is done. Precondition: r.waited.
-    [[gnu::always_inline]] status complete(const reservation& r, who& w) noexcept {
-      const sighting seen = sync_.wait(*this, r.end() - 1, w);
-      if (seen.code == status::ok) {
-        reclaim_.leave(*this, seen.cons);
-      } else {
-        reclaim_.abandon();
-      }
-      return seen.code;
-    }
-
-    /// Asks for a ticket's list without waiting: ok, would_block or device_fault.
-    status check(position done_at, who& w) noexcept {
-      const sighting seen = sync_.check(*this, done_at - 1, true, w);
-      if (seen.code == status::ok) reclaim_.offer(*this, seen.cons);
-      return seen.code;
-    }
-
-    /// Waits for a ticket's list within the budget.
-    status await_ticket(position done_at, who& w) noexcept {
-      const sighting seen = sync_.wait(*this, done_at - 1, w);
-      if (seen.code == status::ok) reclaim_.offer(*this, seen.cons);
-      return seen.code;
-    }
-
    private:
+    friend class own_sync_wait<state, who>;
     // Syncs that are waited for: at most max_producers. Lists: fewer than the ring has entries.
     static constexpr uint32_t one_sync = 1;
     static constexpr uint32_t one_list = 1U << 13;
@@ -85,7 +65,7 @@ struct owner_bits {
 
     /// The device has failed under a claim: it is filled and the turn handed on, so that nobody waits for it.
     [[gnu::noinline, gnu::cold]] status abandon(reservation r, who& w) noexcept {
-      base::fill(r);
+      base::fill(r.start, r.n);
       tell_as_owner(r, w);
       if (r.waited) reclaim_.abandon();  // counted by the owner, now or later: the count is modular
       return status::device_fault;

@@ -63,13 +63,13 @@ class sync_wait {
   template <class Allocation>
   [[gnu::always_inline]] sighting check(Allocation& allocation, position p, bool look_at_device, who& w,
                                         bool all_errors = true) noexcept {
-    const position known = allocation.cons(at<site::cons_done>);  // [C]
-    if (passed(known, p)) return {status::ok, false, false, known};
     if (completion_.by_msi() && msi_done(p)) {
       if (ring_.was_told(p)) return {status::ok, false, false, p + 1};  // MSIs come in order: the earlier ones have
       errors_.fail();                                                   // done before it was told
-      return {status::device_fault, false, false, known};
+      return {status::device_fault, false, false, p};
     }
+    const position known = allocation.cons(at<site::cons_done>);  // [C]
+    if (passed(known, p)) return {status::ok, false, false, known};
     if (!look_at_device) return {status::would_block, false, false, known};
     const sighting seen = look_from(allocation, known, all_errors, w);
     if (passed(seen.cons, p)) return {status::ok, false, false, seen.cons};  // whatever has happened since

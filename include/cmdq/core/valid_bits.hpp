@@ -22,6 +22,16 @@ constexpr uint32_t valid_words(geometry g) noexcept {
   return (g.entries() + valid_bits_per_word - 1) / valid_bits_per_word;
 }
 
+/// Where the words of valid bits lie when neighbouring ones are to be on different cache lines of 64 bytes, so that
+/// CPUs that mark neighbouring blocks do not take the line from each other. One to one; in order in rings of up to 512.
+struct word_spread {
+  explicit constexpr word_spread(geometry g) noexcept : shift(g.log2 < 9 ? 0 : g.log2 - 9), mask(valid_words(g) - 1) {}
+  [[nodiscard]] constexpr uint32_t operator()(uint32_t w) const noexcept { return ((w << 4) | (w >> shift)) & mask; }
+
+  unsigned shift;  ///< log2 of the lines
+  uint32_t mask;
+};
+
 /// First span of [from, to). Precondition: 0 < to - from <= N. Never crosses a word or a lap.
 constexpr valid_span first_span(geometry g, position from, position to) noexcept {
   const uint32_t slot = g.slot(from);

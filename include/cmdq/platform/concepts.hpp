@@ -48,7 +48,7 @@ concept plain_cell = requires(A a, const A c, T v) {
 ///  - `now_ns()`: monotonic nanoseconds. A constant 0 means "no clock": deadlines never end there.
 ///  - `fence(at<site>)`: a thread fence of that order.
 ///  - `critical_section`: held from claim to publication; interrupts off on bare metal, empty on a hosted system.
-///  - `index()`: small number of the current CPU's group; used to spread announcement words.
+///  - optional, `index()`: number of the current CPU; CPUs near each other have near numbers (options.groups).
 template <class P>
 concept platform_type = requires(const void* line, unsigned round) {
   requires atomic_cell<typename P::template atomic<uint32_t>, uint32_t>;
@@ -59,6 +59,12 @@ concept platform_type = requires(const void* line, unsigned round) {
   { P::now_ns() } -> detail::same_as<uint64_t>;
   P::fence(at<site::park_fence>);
   typename P::critical_section;
+};
+
+/// A platform that knows which CPU it is on: needed by options.groups > 1 only.
+template <class P>
+concept placed_platform = platform_type<P> && requires {
+  { P::index() } -> detail::same_as<uint32_t>;
 };
 
 /// A platform whose threads can sleep: needed by wait::park only.

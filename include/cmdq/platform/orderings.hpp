@@ -4,6 +4,7 @@
 // row one step and shows the scenario that rejects the weaker one. Edges carry letters, named at both ends:
 //   [E] entries:   write_entry      -> valid_mark   => valid_wait   -> PROD write
 //   [T] turn:      PROD write       -> told_store   => told_wait    -> next PROD write
+//   [G] groups:    place stored     -> group_open   => group_opened -> place read -> [E] -> group_hand_over => group_turn
 //   [D] device:    PROD write (release) => device's fetch;  device's CONS write => cons_register read (acquire)
 //   [S] space:     CONS read        -> cons_advance => cons_space   -> entry overwritten
 //   [C] completion: effects         -> CONS / MSI   => caller returns
@@ -63,6 +64,11 @@ enum class order : unsigned char { relaxed, acquire, release, acq_rel, seq_cst }
   X(cons_advance, release, "cons_space, cons_done, claim_packed", "[S][C] passes on what the CONS or MSI read showed", \
     "entry overwritten too early")                                                                                    \
   X(cons_retry, relaxed, "cons_advance", "expected value of the compare-exchange", "-")                               \
+  X(group_open, release, "group_opened", "[G][S] members read where they are, and write to entries that their leader saw free", "place of another claim; entry overwritten too early") \
+  X(group_opened, acquire, "group_open", "[G][S] see group_open", "see group_open") \
+  X(group_look, relaxed, "group_open", "reads back the leader's own store", "-") \
+  X(group_hand_over, release, "group_turn", "[G] the members of a claim have read their places before the next leader writes others", "a list written in another's place") \
+  X(group_turn, acquire, "group_hand_over", "[G] see group_hand_over", "a list written in another's place") \
   X(range_end_store, relaxed, "range_end_load", "carried by [T]", "-")                                                \
   X(range_end_load, relaxed, "range_end_store", "carried by [T]", "-")                                                \
   X(told_look, acquire, "told_store", "[T] range ends up to here are written", "range end of a lap ago")

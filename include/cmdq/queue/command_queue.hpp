@@ -88,7 +88,7 @@ class command_queue {
 
   [[gnu::always_inline]] outcome insert_one(const command* list, uint32_t n, bool sync, producer& by,
                                             uint64_t ns) noexcept {
-    if (n != 1 || list == nullptr || ring_.opts().cuts_specially()) return insert_pieces(list, n, sync, by, ns);
+    if (n != 1 || list == nullptr || ring_.opts().special()) return insert_pieces(list, n, sync, by, ns);
     const uint8_t op = opcode_of(list->word[0]);
     if (op == opcode_sync) return {status::invalid_argument};
     if (op == opcode_atc_inv) {
@@ -98,7 +98,7 @@ class command_queue {
     who w{time_budget<P>(ns), by.stats_};
     reservation r;
     const uint32_t entered = errors_.enter();
-    const status in = put(list, 1, intent_of(sync, by), entered, w, by, r);
+    const status in = put(list, 1, intent_of(sync, by), written::at_once, entered, w, by, r);
     if (in != status::ok) return {in};
     const status end = await_own(r, entered, w, by);
     return {end, 1, sync && end == status::ok ? 1U : 0U, 1, r.start};
@@ -144,7 +144,7 @@ class command_queue {
   status run(const command* list, uint32_t n, bool sync, who& w, producer& by, outcome& o) noexcept {
     reservation r;
     const uint32_t entered = errors_.enter();
-    const status s = put(list, n, intent_of(sync, by), entered, w, by, r);
+    const status s = put(list, n, intent_of(sync, by), written::in_group, entered, w, by, r);
     if (s != status::ok) return s;
     if (o.lists == 0) o.first = r.start;
     o.inserted += n;
@@ -158,24 +158,33 @@ class command_queue {
     const uint64_t began = wait_clock();
     const status done = allocation_.complete(r, w);
     if constexpr (stats_type::timed) w.stats.waited_ns(P::now_ns() - began);
-    if (done != status::ok) return not_done(done, entered, *by.cell_, r);
-    return by.unsynced_ == 0 && !errors_.any_since(entered) ? status::ok : found(r, entered, by);
+    if (done != status::ok) return not_done(done, entered, *by.cell_, r.start, r.end(), sync_end(r));
+    if (by.unsynced_ == 0 && !errors_.any_since(entered)) return status::ok;
+    return found(entered, by, r.start, r.end(), sync_end(r));
+  }
+
+  /// End of what the caller answers for: the CMD_SYNC that an owner puts behind its range is the owner's, too.
+  [[gnu::always_inline]] static constexpr position sync_end(const reservation& r) noexcept {
+    if constexpr (Config::allocation::needs_range_ends) return r.owner && !r.own_sync ? r.done_at : r.end();
+    return r.end();
   }
 
   /// What went wrong with earlier lists that nobody waited for, or with this one.
-  [[gnu::noinline, gnu::cold]] status found(reservation r, uint32_t entered, producer& by) noexcept {
+  [[gnu::noinline, gnu::cold]] status found(uint32_t entered, producer& by, position start, position end,
+                                            position answers_to) noexcept {
     const status before = by.unsynced_ == 0 ? status::ok : verdict_unsynced(by);
-    const status s = before == status::ok ? verdict(entered, *by.cell_, r) : before;
+    const status s = before == status::ok ? verdict(entered, *by.cell_, start, end, answers_to) : before;
     if (s != status::ok) by.cell_->error.store(0, at<site::cell_error>);  // told
     return s;
   }
 
-  /// What went wrong with a list that is done. The CMD_SYNC that an owner puts behind its range is the owner's, too.
-  status verdict(uint32_t entered, const producer_cell<P>& cell, const reservation& r) const noexcept {
+  /// What went wrong with a list [start, end) that is done, or with the CMD_SYNC before `answers_to`.
+  status verdict(uint32_t entered, const producer_cell<P>& cell, position start, position end,
+                 position answers_to) const noexcept {
     if (!errors_.any_since(entered)) return status::ok;
-    const status s = errors_.verdict(entered, cell, r.start, r.end());
-    if (s != status::ok || !r.owner || r.own_sync) return s;
-    const status of_sync = errors_.verdict_by_marks(entered, r.done_at - 1, r.done_at);
+    const status s = errors_.verdict(entered, cell, start, end);
+    if (s != status::ok || answers_to == end) return s;
+    const status of_sync = errors_.verdict_by_marks(entered, answers_to - 1, answers_to);
     return of_sync == status::expired ? status::ok : of_sync;
   }
 
@@ -199,10 +208,10 @@ class command_queue {
   }
 
   /// Claim, write, publish. On any status but ok nothing is in the ring.
-  [[gnu::always_inline]] status put(const command* list, uint32_t n, intent what, uint32_t entered, who& w,
+  [[gnu::always_inline]] status put(const command* list, uint32_t n, intent what, written how, uint32_t entered, who& w,
                                     producer& by, reservation& r) noexcept {
     [[maybe_unused]] typename P::critical_section in_here;
-    const status s = claim(n, what, entered, w, by, r);
+    const status s = claim(n, what, how, entered, w, by, r);
     if (s != status::ok) return s;
     w.stats.add(stats::event::list);
     for (uint32_t i = 0; i < n; ++i) ring_.entry(r.start + i).put(list[i]);
@@ -210,10 +219,10 @@ class command_queue {
     return status::ok;
   }
 
-  [[gnu::always_inline]] status claim(uint32_t n, intent what, uint32_t entered, who& w, producer& by,
+  [[gnu::always_inline]] status claim(uint32_t n, intent what, written how, uint32_t entered, who& w, producer& by,
                                       reservation& r) noexcept {
     if (error_handler<ring_type>::refuses(entered)) return status::stalled;
-    const status s = allocation_.reserve(n, what, w, r);
+    const status s = allocation_.reserve(n, what, how, w, r);
     if (s != status::ok) {
       errors_.stall();
     } else if (r.waited) {
@@ -226,11 +235,11 @@ class command_queue {
   }
 
   /// A wait that ended without its list being done: the queue says so before the caller can come back with another.
-  [[gnu::noinline, gnu::cold]] status not_done(status s, uint32_t entered, producer_cell<P>& cell,
-                                               reservation r) noexcept {
+  [[gnu::noinline, gnu::cold]] status not_done(status s, uint32_t entered, producer_cell<P>& cell, position start,
+                                               position end, position answers_to) noexcept {
     errors_.stall();
-    const status mine = verdict(entered, cell, r);
-    cell.set(cell.waited, r.end(), r.end());  // nobody will ask again
+    const status mine = verdict(entered, cell, start, end, answers_to);
+    cell.set(cell.waited, end, end);  // nobody will ask again
     return mine == status::ok ? s : mine;
   }
 
@@ -242,7 +251,7 @@ class command_queue {
     status s = status::ok;
     if (n > o.batch_limit) s = status::out_of_range;
     if (n == 0 || o.repeat_invalidations || o.sync_every_batch) s = status::invalid_argument;
-    if (s == status::ok) s = claim(n, intent_of(sync, by), entered, w, by, r);
+    if (s == status::ok) s = claim(n, intent_of(sync, by), written::by_user, entered, w, by, r);
     by.closed_ = s == status::ok;
     return writer<command_queue>(*this, by, s, n, entered, r, w.budget);
   }
@@ -267,7 +276,7 @@ class command_queue {
     status s = sync_before_atc(list, n, w, by, unused);
     reservation r;
     const uint32_t entered = errors_.enter();
-    if (s == status::ok) s = put(list, n, intent::ticket, entered, w, by, r);
+    if (s == status::ok) s = put(list, n, intent::ticket, written::in_group, entered, w, by, r);
     if (s != status::ok) return refusal{s, "submit", n, o.batch_limit};
     // A ring too small for lists that nobody waits for: this one is waited for now. poll() finds it done, or says what
     // is wrong, as for any other.

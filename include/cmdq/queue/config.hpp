@@ -35,6 +35,8 @@ template <class A>
 concept allocation_policy = requires {
   { A::claims_before_space } -> detail::same_as<const bool&>;
   { A::needs_range_ends } -> detail::same_as<const bool&>;
+  { A::spreads_valid_bits } -> detail::same_as<const bool&>;
+  { A::gathers_in_groups } -> detail::same_as<const bool&>;
 };
 
 template <class C>

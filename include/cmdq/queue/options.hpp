@@ -5,6 +5,7 @@
 #include <cmdq/core/status.hpp>
 #include <cmdq/core/valid_bits.hpp>
 #include <cmdq/platform/ring_entry.hpp>
+#include <cmdq/queue/gather_group.hpp>
 #include <cmdq/queue/producer_cell.hpp>
 #include <cmdq/wait/budget.hpp>
 
@@ -21,10 +22,14 @@ struct options {
   uint64_t deadline_ns = 1'000'000'000;     ///< time budget of one call; no_deadline for none
   sync_signal signal = sync_signal::event;  ///< CS of a CMD_SYNC polled by CONS; `none` where SEV is unusable
   uint32_t fetch_retries = 8;               ///< acknowledgements of CERROR_ABT / CERROR_ATC_INV at one position
+  uint32_t groups = 1;                      ///< allocation::combining: groups of CPUs that gather on their own first
+  uint32_t cpus_per_group = 8;              ///< CPU i (platform's index()) is in group i / cpus_per_group % groups
   position first = 0;                       ///< PROD and CONS of the device at the start, free-running
   bool sync_every_batch = false;            ///< quirk: each list ends in a CMD_SYNC and holds one class of command
   bool repeat_invalidations = false;        ///< quirk: TLBI / CFGI lists are issued twice, the second after the first
 
+  /// Does a single command need more than to be put at the end of the ring?
+  [[nodiscard]] constexpr bool special() const noexcept { return cuts_specially() | (groups != 1); }
   /// Do the quirks ask for more than a cut at the batch limit?
   [[nodiscard]] constexpr bool cuts_specially() const noexcept { return sync_every_batch | repeat_invalidations; }
 };
@@ -38,8 +43,10 @@ struct ring_memory {
   typename P::template atomic<uint32_t>* marks = nullptr;       ///< one per entry: which command failed
   typename P::template atomic<uint32_t>* range_ends = nullptr;  ///< one per entry; only allocation::combining reads it
   producer_cell<P>* cells = nullptr;                            ///< options.producers
+  gather_group<P>* groups = nullptr;                            ///< options.groups, where that is more than one
   uint32_t room_log2 = 0;       ///< entries there is room for, as log2; 0: not stated, the user answers for it
   uint32_t room_producers = 0;  ///< cells there is room for; 0: not stated
+  uint32_t room_groups = 0;     ///< groups there is room for; 0: not stated
 };
 
 /// Entries that one list may take at most, with its CMD_SYNC.
@@ -56,7 +63,21 @@ constexpr refusal check_numbers(const options& o) noexcept {
   if (o.batch_limit > max_batch) return {status::out_of_range, "batch_limit", o.batch_limit, max_batch};
   if (o.producers < 1) return {status::out_of_range, "producers", o.producers, 1};
   if (o.producers > max_producers) return {status::out_of_range, "producers", o.producers, max_producers};
+  if (o.groups < 1) return {status::out_of_range, "groups", o.groups, 1};
+  if (o.groups > max_groups) return {status::out_of_range, "groups", o.groups, max_groups};
+  if (o.cpus_per_group < 1) return {status::out_of_range, "cpus_per_group", o.cpus_per_group, 1};
   if (o.signal == sync_signal::msi) return {status::invalid_argument, "signal", 1, 2};
+  return {};
+}
+
+/// Groups: only where the strategy gathers in them, the platform tells CPUs apart, and there is memory for them.
+template <class Config>
+constexpr refusal check_groups(const options& o, const ring_memory<typename Config::platform>& m) noexcept {
+  if (o.groups == 1) return {};
+  if (!Config::allocation::gathers_in_groups || !placed_platform<typename Config::platform>)
+    return {status::out_of_range, "groups", o.groups, 1};
+  if (m.groups == nullptr) return {status::invalid_argument, "groups", 0, 0};
+  if (m.room_groups != 0 && o.groups > m.room_groups) return {status::out_of_range, "groups", o.groups, m.room_groups};
   return {};
 }
 }  // namespace detail
@@ -87,6 +108,7 @@ constexpr result<plan<typename Config::platform>> make_plan(const options& o,
   if (m.cells == nullptr) return refusal{status::invalid_argument, "cells", 0, 0};
   if (Config::allocation::needs_range_ends && m.range_ends == nullptr)
     return refusal{status::invalid_argument, "range_ends", 0, 0};
+  if (const refusal r = detail::check_groups<Config>(o, m); r.code != status::ok) return r;
   const uint64_t bytes = entries * sizeof(command);
   if (m.device_address % bytes != 0) return refusal{status::misaligned, "device_address", m.device_address, bytes};
   const uint64_t lists = Config::allocation::claims_before_space ? o.producers : 1;

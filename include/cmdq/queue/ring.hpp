@@ -37,12 +37,13 @@ class ring {
 
   /// Sets every valid bit to "not yet valid" for the lap that the first position is in. Cost: O(N) stores.
   ring(Device& hardware, const plan<P>& p) noexcept
-      : device_(hardware), plan_(p), geo_{p.opts.log2_size}, told_(p.opts.first), limit_(p.opts.first) {
+      : device_(hardware), plan_(p), geo_{p.opts.log2_size}, spread_(geo_), told_(p.opts.first), limit_(p.opts.first) {
+    for (auto& n : notes_) n.store(p.opts.first, at<site::setup>);
     for (uint32_t w = 0; w < valid_words(geo_); ++w) plan_.memory.valid[w].store(0, at<site::setup>);
     const position first = p.opts.first;
     for (position at_first_lap = first, end = first + geo_.entries(); at_first_lap != end;) {
       const valid_span s = first_span(geo_, at_first_lap, end);
-      plan_.memory.valid[s.word].fetch_or(s.mask & ~s.wanted, at<site::setup>);
+      valid_word(s).fetch_or(s.mask & ~s.wanted, at<site::setup>);
       at_first_lap += s.entries;
     }
     for (uint32_t i = 0; i < geo_.entries(); ++i) plan_.memory.marks[i].store(0, at<site::setup>);
@@ -63,6 +64,7 @@ class ring {
   }
   [[nodiscard]] atomic<uint32_t>& mark(position p) noexcept { return plan_.memory.marks[geo_.slot(p)]; }
   [[nodiscard]] atomic<uint32_t>& range_end(position p) noexcept { return plan_.memory.range_ends[geo_.slot(p)]; }
+  [[nodiscard]] gather_group<P>* groups() const noexcept { return plan_.memory.groups; }
   [[nodiscard]] producer_cell<P>& cell(uint32_t i) noexcept { return plan_.memory.cells[i]; }
   /// Where who waits for `p` to be done sleeps; one of several, so that one completion does not wake everybody.
   [[nodiscard]] channel& done_channel(position p) noexcept { return done_[(p >> 2) % done_channels]; }
@@ -72,7 +74,7 @@ class ring {
   [[gnu::always_inline]] void mark_valid(position from, position to) noexcept {
     for (position p = from; p != to;) {
       const valid_span s = first_span(geo_, p, to);
-      plan_.memory.valid[s.word].fetch_xor(s.mask, at<site::valid_mark>);
+      valid_word(s).fetch_xor(s.mask, at<site::valid_mark>);
       p += s.entries;
     }
     valid_.wake();
@@ -82,7 +84,7 @@ class ring {
   void wait_valid(position from, position to) noexcept {
     while (from != to) {
       const valid_span s = first_span(geo_, from, to);
-      await_always<P, wait_policy>(valid_, plan_.memory.valid[s.word], at<site::valid_wait>,
+      await_always<P, wait_policy>(valid_, valid_word(s), at<site::valid_wait>,
                                    [&](uint32_t v) { return (v & s.mask) == s.wanted; });
       from += s.entries;
     }
@@ -92,6 +94,12 @@ class ring {
   void take_turn(position start) noexcept {
     await_always<P, wait_policy>(turn_, told_, at<site::told_wait>, [=](position t) { return t == start; });
   }
+  /// [T] Is it the turn of `start` already?
+  [[nodiscard]] bool has_turn(position start) const noexcept { return told_.load(at<site::told_wait>) == start; }
+
+  /// Two positions that the strategy may leave for the next in turn, at first options.first: carried by [T], and on the
+  /// cache line that the turn comes with.
+  [[nodiscard]] atomic<position>& note(unsigned i) noexcept { return notes_[i]; }
 
   /// Tells the device that everything before `end` is there, then hands the turn over. One caller at a time, by turn.
   void tell(position start, position end, who& w) noexcept {
@@ -130,11 +138,18 @@ class ring {
   }
 
  private:
+  [[nodiscard]] atomic<uint32_t>& valid_word(const valid_span& s) noexcept {
+    if constexpr (Config::allocation::spreads_valid_bits) return plan_.memory.valid[spread_(s.word)];
+    return plan_.memory.valid[s.word];
+  }
+
   Device& device_;
   const plan<P> plan_;
   const geometry geo_;
+  const word_spread spread_;
   alignas(64) atomic<position> told_;  ///< owner position: the device has been told up to here
   atomic<position> limit_;             ///< what PROD may be, stored before PROD is
+  atomic<position> notes_[2];
   alignas(64) channel turn_;
   channel valid_;
   channel done_[done_channels];

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSL-1.0
+// Gathering near the CPUs, before the ring. Lists of one group get positions in the group by one fetch-add on a word
+// near them; the first of them leads: it claims for all in the ring and says where they are. So only leaders touch the
+// ring's claim word, and entries of one cache line come from one group.
+#pragma once
+
+#include <cmdq/allocation/reservation.hpp>
+#include <cmdq/queue/options.hpp>
+#include <cmdq/wait/await.hpp>
+
+namespace cmdq::allocation {
+
+template <class Ring>
+class gathering {
+ public:
+  using P = typename Ring::P;
+  using group = gather_group<P>;
+
+  explicit gathering(Ring& ring) noexcept
+      : groups_(ring.groups()), count_(groups_in_use(ring.opts())), cpus_per_group_(ring.opts().cpus_per_group) {
+    const position first = ring.opts().first;
+    for (uint32_t i = 0; i < count_; ++i) {
+      groups_[i].word.store(uint64_t{first} << 32, at<site::setup>);
+      groups_[i].opened.store(first, at<site::setup>);
+      groups_[i].turn.store(first, at<site::setup>);
+      groups_[i].done.store(first, at<site::setup>);
+    }
+  }
+
+  [[nodiscard]] bool in_use() const noexcept { return count_ > 1; }
+  /// Number of the group of the CPU that asks.
+  [[nodiscard]] uint8_t mine() const noexcept {
+    if constexpr (placed_platform<P>)
+      return static_cast<uint8_t>(P::index() / cpus_per_group_ % count_);
+    else
+      return 0;
+  }
+  [[nodiscard]] typename P::template atomic<position>& done(uint8_t i) noexcept { return groups_[i].done; }
+
+  /// Adds a list of `n` > 0 commands to the group's next claim; `gathered` as in the claim word. Returns the word
+  /// before it. Wait-free.
+  uint64_t join(uint8_t i, uint32_t n, uint64_t gathered) noexcept {
+    return groups_[i].word.fetch_add((uint64_t{n} << 32) | gathered, at<site::claim_add>);
+  }
+
+  /// [G] The place in the ring of the member's list [local, local + n), once its leader has said it. Blocking: waits
+  /// for the leader, which waits for the members of the claim before, and never for the device.
+  position place_of(uint8_t i, position local, uint32_t n) noexcept {
+    group& g = groups_[i];
+    await_always<P, typename Ring::wait_policy>(members_, g.opened, at<site::group_opened>,
+                                                [=](position to) { return reached(to, local + n); });
+    return local + g.shift.get();
+  }
+
+  /// Leader: waits for its turn [G], then ends the claim. Returns the word: end of its lists, and what they gathered.
+  uint64_t close(uint8_t i, position local) noexcept {
+    group& g = groups_[i];
+    await_always<P, typename Ring::wait_policy>(leaders_, g.turn, at<site::group_turn>,
+                                                [=](position t) { return t == local; });
+    return g.word.fetch_and(~uint64_t{0} << 32, at<site::gather_close>);
+  }
+
+  /// [G] Leader: the lists from `local` up to `to` are at `start` in the ring, and their entries are free.
+  void open(uint8_t i, position local, position to, position start) noexcept {
+    groups_[i].shift.set(start - local);
+    groups_[i].opened.store(to, at<site::group_open>);
+    members_.wake();
+  }
+
+  /// [G] Leader: all its members' entries are valid, so they know their places: the next leader may say others.
+  void hand_over(uint8_t i) noexcept {
+    const position to = groups_[i].opened.load(at<site::group_look>);  // its own store
+    groups_[i].turn.store(to, at<site::group_hand_over>);
+    leaders_.wake();
+  }
+
+ private:
+  /// Where each list has a CMD_SYNC of its own there is nothing to share.
+  static constexpr uint32_t groups_in_use(const options& o) noexcept { return o.sync_every_batch ? 1 : o.groups; }
+
+  group* const groups_;
+  const uint32_t count_;
+  const uint32_t cpus_per_group_;
+  typename Ring::channel members_;
+  typename Ring::channel leaders_;
+};
+
+}  // namespace cmdq::allocation

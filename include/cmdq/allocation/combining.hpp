@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <cmdq/allocation/claim_ahead.hpp>
 #include <cmdq/allocation/gathering.hpp>
+#include <cmdq/allocation/ranges.hpp>
 
 namespace cmdq::allocation {
 
@@ -19,53 +19,21 @@ struct combining {
   static constexpr bool gathers_in_groups = true;
 
   template <class Ring, class Sync, class Reclaim>
-  class state : public claim_ahead<Ring, Sync, Reclaim> {
-    using base = claim_ahead<Ring, Sync, Reclaim>;
-    using base::ring_, base::sync_, base::word_, base::cons_, base::position_of;
+  class state : public ranges<Ring, Sync, Reclaim> {
+    using base = ranges<Ring, Sync, Reclaim>;
+    using base::ring_, base::sync_, base::word_, base::cons_, base::own_sync_, base::position_of;
 
    public:
     using typename base::P;
     using typename base::who;
 
-    state(Ring& ring, Sync& sync) noexcept
-        : base(ring, sync),
-          own_sync_(ring.opts().sync_every_batch ? 1U : 0U),
-          gathering_(ring),
-          space_(ring.opts().first) {}
-
-    /// Moves software CONS to the last range end before `to`, up to which the device is done and all MSIs have come,
-    /// and wakes the members of what is done.
-    void advance(position to) noexcept {
-      position done = cons_.load(at<site::cons_look>);
-      const position from = done;
-      const position told = ring_.told();  // read later: never behind `done`
-      if (reached(to, told)) done = told;  // the end of a range, too
-      while (distance(done, told) > 0) {
-        const position end = ring_.range_end(done).load(at<site::range_end_load>);
-        if (!reached(to, end)) break;
-        done = end;
-      }
-      if (done != from && base::move_cons(done)) wake(from, done);
-    }
-
-    /// Start of the range whose CMD_SYNC is at `p`; `p` where each list has its own.
-    [[nodiscard]] position covered_from(position p) const noexcept {
-      if (own_sync_ != 0) return p;
-      position from = cons_.load(at<site::cons_look>);
-      const position told = ring_.limit();  // the device may be there before its owner has handed on the turn
-      while (distance(from, told) > 0) {
-        const position end = ring_.range_end(from).load(at<site::range_end_load>);
-        if (passed(end, p)) return from;
-        from = end;
-      }
-      return p;
-    }
+    state(Ring& ring, Sync& sync) noexcept : base(ring, sync), gathering_(ring) {}
 
     /// Claims `n` commands; `n` = 0 takes part in a range for the sake of its CMD_SYNC. Errors: timeout (nothing
     /// claimed), device_fault.
     [[gnu::always_inline]] status reserve(uint32_t n, intent what, written how, who& w, reservation& r) noexcept {
       if (what != intent::waited) {
-        const status s = base::admit(*this, what, w);
+        const status s = base::admit(what, w);
         if (s != status::ok) return s;
       }
       r.waited = what == intent::waited;
@@ -83,7 +51,7 @@ struct combining {
       claim(r.n, gathered, r);
       // One entry more than the commands: the range's CMD_SYNC may be right behind.
       r.done_at = r.end() + (shares ? 1U : 0U);
-      if (!has_space(r.done_at, w)) return abandon(r.start, r.n, r.owner, w);
+      if (!base::has_space(r.done_at, w)) return abandon(r.start, r.n, r.owner, w);
       if (r.owner && how != written::by_user) r.closed = close_early(gathered, r);
       return status::ok;
     }
@@ -108,25 +76,10 @@ struct combining {
         const reservation in_group = r;
         return complete_in_group(in_group, w);
       }
-      return r.owner ? await_device(r, w) : await_range(cons_, r.done_at, w);
+      return r.owner ? await_device(r, w) : base::await_range(cons_, r.done_at, w);
     }
-
-    /// Asks for a ticket's list without waiting: ok, would_block or device_fault.
-    status check(position done_at, who& w) noexcept {
-      if (reached(cons_.load(at<site::cons_done>), done_at)) return status::ok;
-      const sighting seen = sync_.look(*this, w);
-      advance(seen.cons);
-      if (reached(cons_.load(at<site::cons_done>), done_at)) return status::ok;
-      return seen.code == status::ok ? status::would_block : seen.code;
-    }
-
-    /// Waits for a ticket's list within the budget.
-    status await_ticket(position done_at, who& w) noexcept { return await_range(cons_, done_at, w); }
 
    private:
-    /// A member that sleeps wakes to look at the device itself: the owner of its range need not wait (a ticket).
-    static constexpr uint64_t longest_sleep_ns = 200'000;
-
     // What is called with a reservation is called with a copy of it, so that a list outside of groups has its own in
     // registers.
 
@@ -151,23 +104,12 @@ struct combining {
       r.group_n = position_of(closed) - local;
       claim(r.group_n, (base::gathered_of(closed) >= one_sync ? one_sync : 0U) | one_list, r);
       r.done_at = r.end() + 1;
-      const bool free = has_space(r.start + r.group_n + 1, w);
+      const bool free = base::has_space(r.start + r.group_n + 1, w);
       gathering_.open(r.group, local, position_of(closed), r.start);  // on a failed device, too: nobody waits for ever
       if (free) return status::ok;
       base::fill(r.start, r.n);
       static_cast<void>(publish_in_group(r, w));
       return status::device_fault;
-    }
-
-    /// [S] Waits until the claimed entries up to `end` are free; false when the device has failed. Cost: mostly one
-    /// load of a word that changes once a lap.
-    [[gnu::always_inline]] bool has_space(position end, who& w) noexcept {
-      return end - space_.load(at<site::cons_space>) <= ring_.shape().entries() || renew_space(end, w);
-    }
-    [[gnu::noinline]] bool renew_space(position end, who& w) noexcept {
-      if (!base::own_space(*this, end, w)) return false;
-      base::forward(space_, cons_.load(at<site::cons_space>));
-      return true;
     }
 
     /// The device has failed under a claim: it is filled and the turn handed on, so that nobody waits for it.
@@ -234,7 +176,7 @@ struct combining {
     /// Group commit: others may join while two earlier ranges with a CMD_SYNC are not done. Ends with the budget at the
     /// latest, so a standing device delays a list but keeps nothing back.
     void keep_open(who& w) noexcept {
-      if (!may_close()) await_range(cons_, gate().load(at<site::range_end_load>), w);
+      if (!may_close()) base::await_range(cons_, gate().load(at<site::range_end_load>), w);
     }
 
     /// Closes the range, makes all of it valid and tells the device; returns its end. Unless nobody in it wants to know
@@ -249,7 +191,7 @@ struct combining {
       }
       const position lists_end = position_of(seen);
       const position end = lists_end + (synced ? 1U : 0U);
-      static_cast<void>(has_space(end, w));  // [S] for the CMD_SYNC's slot
+      static_cast<void>(base::has_space(end, w));  // [S] for the CMD_SYNC's slot
       ring_.wait_valid(known, lists_end);
       if (synced) put_sync(lists_end, w);
       ring_.mark_valid(lists_end, end);
@@ -259,8 +201,8 @@ struct combining {
 
     /// The owner's wait. Its range is done: so are those before it.
     [[gnu::always_inline]] status await_device(const reservation& r, who& w) noexcept {
-      const sighting seen = sync_.wait(*this, r.done_at - 1, w);
-      if (seen.code == status::ok && base::forward(cons_, r.done_at)) wake(r.start, r.done_at);
+      const sighting seen = base::wait_for_sync(r.done_at - 1, w);
+      if (seen.code == status::ok && base::forward(cons_, r.done_at)) base::wake(r.start, r.done_at);
       return seen.code;
     }
 
@@ -268,48 +210,20 @@ struct combining {
     [[gnu::noinline]] status complete_in_group(const reservation& r, who& w) noexcept {
       auto& done = gathering_.done(r.group);
       if (r.group_n == 0) {
-        const status s = await_range(done, r.done_at, w);
+        const status s = base::await_range(done, r.done_at, w);
         if (s != status::ok || reached(done.load(at<site::cons_done>), r.done_at)) return s;
       } else {
-        const status s = r.owner ? await_device(r, w) : await_range(cons_, r.done_at, w);
+        const status s = r.owner ? await_device(r, w) : base::await_range(cons_, r.done_at, w);
         if (s != status::ok) return s;
       }
       const position to = cons_.load(at<site::cons_done>);
-      if (base::forward(done, to)) wake(r.start, to);
-      return status::ok;
-    }
-
-    /// Waits until `word`, software CONS or a group's copy, reaches `end`. Now and then the waiter looks at the device
-    /// itself: for its errors, and because an owner need not wait for its own range (a ticket) or may be off its
-    /// processor.
-    template <class Word>
-    [[gnu::noinline, gnu::cold]] status await_range(Word& word, position end, who& w) noexcept {
-      typename Ring::wait_policy::template waiter<P> waiting;
-      const auto blocked = [&] { return !reached(word.load(at<site::cons_done>), end); };
-      while (blocked()) {
-        if (waiting.device_due()) {
-          const sighting seen = sync_.look(*this, w);
-          advance(seen.cons);
-          if (reached(cons_.load(at<site::cons_done>), end)) break;
-          if (seen.code != status::ok) return seen.code;
-        }
-        if (waiting.clock_due() && w.budget.expired()) return status::timeout;
-        w.stats.add(stats::event::sync_wait);
-        w.stats.add(waiting.kind());
-        time_budget<P> nap(longest_sleep_ns);
-        waiting.idle(ring_.done_channel(end), &word, blocked, nap);
-      }
+      if (base::forward(done, to)) base::wake(r.start, to);
       return status::ok;
     }
 
     void put_sync(position p, who& w) noexcept {
       ring_.entry(p).put(sync_.sync_for(p));
       w.stats.add(stats::event::sync_sent);
-    }
-
-    void wake(position from, position to) noexcept {
-      const uint32_t quads = (to - from + 3) / 4 + 1;
-      for (uint32_t i = 0; i < quads && i < Ring::done_channels; ++i) ring_.done_channel(from + 4 * i).wake();
     }
 
     // Lists in a range: fewer than the ring has entries, and one without commands per producer. A list that wants to
@@ -319,11 +233,7 @@ struct combining {
     static constexpr uint32_t one_sync = 1U << 12;
     static_assert(((1ULL << max_log2_size) + max_producers) * (one_sync + one_list) < (1ULL << 32));
 
-    /// 1 where each list ends in a CMD_SYNC of its own (options.sync_every_batch): the last one is the range's.
-    const uint32_t own_sync_;
     gathering<Ring> gathering_;
-    /// [S] A copy of software CONS that lags by up to a lap, for the look at space: most claims find it unchanged.
-    alignas(64) typename Ring::template atomic<position> space_;
   };
 };
 

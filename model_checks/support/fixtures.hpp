@@ -5,6 +5,7 @@
 #include "relacy_platform.hpp"
 #include "scenario.hpp"
 
+#include <cmdq/allocation/combining.hpp>
 #include <cmdq/queue/fixed_memory.hpp>
 #include <cmdq/stats/none.hpp>
 #include <cmdq/wait/spin.hpp>
@@ -13,15 +14,16 @@ namespace cmdq::checks {
 
 using P = relacy_platform;
 
-/// A ring's memory, for up to 8 entries and 3 producers.
+/// A ring's memory, for up to 8 entries, 3 producers and 2 groups.
 inline constexpr std::uint64_t ring_address = 0x10000;
-using ring_storage = fixed_memory<P, 3, 3>;
+using ring_storage = fixed_memory<P, 3, 3, 2>;
 
 /// What `ring` needs to know of a configuration.
 template <class Wait = wait::spin>
 struct ring_config {
   using platform = relacy_platform;
   using wait = Wait;
+  using allocation = cmdq::allocation::combining;
   using stats = cmdq::stats::none;
 };
 

@@ -61,6 +61,8 @@ const queue_case combining[] = {
 struct drawn_before_claim {
   static constexpr bool claims_before_space = allocation::cmpxchg_loop::claims_before_space;
   static constexpr bool needs_range_ends = allocation::cmpxchg_loop::needs_range_ends;
+  static constexpr bool spreads_valid_bits = allocation::cmpxchg_loop::spreads_valid_bits;
+  static constexpr bool gathers_in_groups = allocation::cmpxchg_loop::gathers_in_groups;
   template <class Ring, class Sync, class Reclaim>
   class state : public allocation::cmpxchg_loop::state<Ring, Sync, Reclaim> {
     using base = allocation::cmpxchg_loop::state<Ring, Sync, Reclaim>;
@@ -68,9 +70,9 @@ struct drawn_before_claim {
    public:
     using base::base;
     using typename base::who;
-    status reserve(std::uint32_t n, intent what, who& w, reservation& r) noexcept {
+    status reserve(std::uint32_t n, intent what, written how, who& w, reservation& r) noexcept {
       drawn_[rl::thread_index()] = this->claimed();
-      return base::reserve(n, what, w, r);
+      return base::reserve(n, what, how, w, r);
     }
     status complete(reservation r, who& w) noexcept {
       const position shift = r.start - drawn_[rl::thread_index()];

@@ -37,7 +37,9 @@ struct combining {
         if (s != status::ok) return s;
       }
       r.waited = what == intent::waited;
-      const bool shares = how == written::at_once || own_sync_ == 0;
+      // A ticket without commands takes an entry of its own: what gathers in a range is bounded by its entries.
+      const bool empty_ticket = what == intent::ticket && n == 0;
+      const bool shares = how == written::at_once || (own_sync_ == 0 && !empty_ticket);
       const uint64_t gathered = (what != intent::unsynced && shares ? one_sync : 0U) | one_list;
       if (how == written::in_group && n != 0 && gathering_.in_use()) {
         reservation in_group = r;
@@ -45,8 +47,7 @@ struct combining {
         r = in_group;
         return s;
       }
-      // A ticket without commands takes an entry of its own: what gathers in a range is bounded by its entries.
-      r.own_sync = !shares || (how != written::at_once && what == intent::ticket && n == 0);
+      r.own_sync = !shares;
       r.n = n + (r.own_sync ? 1U : 0U);
       claim(r.n, gathered, r);
       // One entry more than the commands: the range's CMD_SYNC may be right behind.
@@ -135,7 +136,7 @@ struct combining {
       const bool synced = r.done_at != r.end();
       if (synced) put_sync(r.end(), w);
       ring_.mark_valid(r.start, r.done_at);
-      tell(r.start, r.done_at, synced || own_sync_ != 0, w);
+      tell(r.start, r.done_at, synced || r.own_sync, w);
     }
 
     /// The owner's part once its entries up to `known` are valid: closes the range and tells the device. Returns its

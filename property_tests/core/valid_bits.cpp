@@ -67,6 +67,23 @@ CMDQ_TEST(valid_bits_of_small_rings) {
   }
 }
 
+/// Every word has a place of its own; in rings of up to 512 entries, its own number. In larger ones neighbours lie on
+/// different cache lines.
+CMDQ_TEST(spread_words_have_places_of_their_own) {
+  for (uint32_t log2 = 1; log2 <= max_log2_size; ++log2) {
+    const geometry g{log2};
+    const word_spread place(g);
+    std::vector<bool> taken(valid_words(g));
+    for (uint32_t w = 0; w < valid_words(g); ++w) {
+      CMDQ_CHECK(place(w) < valid_words(g));
+      CMDQ_CHECK(!taken[place(w)]);
+      taken[place(w)] = true;
+      if (log2 <= 9) CMDQ_CHECK_EQ(place(w), w);
+      if (log2 > 9 && w != 0) CMDQ_CHECK(place(w) / 16 != place(w - 1) / 16);
+    }
+  }
+}
+
 CMDQ_TEST(valid_bits_anywhere) {
   test::property([](position from) {
     const geometry g{*rc::gen::inRange<uint32_t>(min_log2_size, 11)};

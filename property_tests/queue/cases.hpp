@@ -18,7 +18,8 @@ inline setup small_ring(strategy which, unsigned log2, std::uint32_t batch, std:
   return s;
 }
 
-/// `f(setup)` for each strategy, completion mode and kind of reclaim.
+/// `f(setup)` for each strategy, completion mode and kind of reclaim; combining, whose reclaim is its own, with groups
+/// in place of the second kind.
 template <class F>
 void for_all_policies(unsigned log2, std::uint32_t batch, std::uint32_t producers, F f) {
   for (const strategy which : all_strategies)
@@ -27,6 +28,7 @@ void for_all_policies(unsigned log2, std::uint32_t batch, std::uint32_t producer
         setup s = small_ring(which, log2, batch, producers);
         s.msi = msi;
         s.locked = locked;
+        if (locked && which == strategy::combining) s.opts.groups = s.opts.cpus_per_group = 2;
         f(s);
       }
 }
@@ -57,10 +59,11 @@ struct stage {
   std::vector<worker> workers;
 };
 
-/// A case under generated interleavings.
+/// A case under generated interleavings; combining with generated groups, unless the case has some.
 inline void under_any_interleaving(const crew_case& fixed) {
   property([&] {
     crew_case c = fixed;
+    if (c.what.opts.groups == 1) draw_groups(c.what);
     c.interleaving = *rc::gen::container<choices>(rc::gen::inRange<std::uint8_t>(0, 40));
     RC_LOG() << shown(c) << '\n';
     run_crew(c);

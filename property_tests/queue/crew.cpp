@@ -12,6 +12,7 @@ constexpr std::uint64_t step_limit = 400'000;
 void run_program(worker& w, const program& p) {
   w.attach();
   for (const op& o : p) {
+    if (o.cpu != op::stays) w.move_to(o.cpu);
     switch (o.call) {
       case op::what::issue:
         w.issue(o.kinds);
@@ -35,7 +36,7 @@ void run_device(rig& r, const crew_case& c) {
   std::uint64_t steps = 0;
   while (scheduler::current()->running_threads() > 1) {
     if (next_pause < c.pauses.size() && steps >= c.pauses[next_pause].after_steps) {
-      scheduler::current()->wait_until(scheduler::current()->now_ns() + c.pauses[next_pause].ns);
+      stand_still(c.pauses[next_pause].ns);
       steps = 0;
       ++next_pause;
     }
@@ -67,6 +68,11 @@ void check_aftermath(rig& r, const crew_case& c) {
 }
 
 }  // namespace
+
+void stand_still(std::uint64_t ns) {
+  scheduler& s = *scheduler::current();
+  for (const std::uint64_t end = s.now_ns() + ns; s.now_ns() < end;) s.wait_until(end);
+}
 
 void run_crew(const crew_case& c) {
   rig r(c.what, c.seed);
@@ -114,7 +120,9 @@ std::string shown(const crew_case& c) {
   for (std::size_t i = 0; i < c.programs.size(); ++i) {
     out << "\n  producer " << i << ":";
     for (const op& o : c.programs[i]) {
-      out << ' ' << calls[static_cast<unsigned>(o.call)] << '(';
+      out << ' ';
+      if (o.cpu != op::stays) out << "on CPU " << o.cpu << ' ';
+      out << calls[static_cast<unsigned>(o.call)] << '(';
       for (const kind k : o.kinds) out << letters[static_cast<unsigned>(k)];
       out << ')';
     }

@@ -14,6 +14,8 @@ struct op {
   enum class what : std::uint8_t { issue, insert, fill, submit_and_wait, submit_and_forget };
   what call = what::issue;
   std::vector<kind> kinds;
+  static constexpr std::uint32_t stays = ~0U;
+  std::uint32_t cpu = stays;  ///< the thread moves there first
 };
 using program = std::vector<op>;
 
@@ -36,6 +38,9 @@ struct crew_case {
   std::uint32_t seed = 1;
   choices interleaving;
 };
+
+/// The calling thread does nothing for so long, whatever others store.
+void stand_still(std::uint64_t ns);
 
 /// Runs a case and throws where something does not hold. Ends within a fixed number of steps.
 void run_crew(const crew_case& c);

@@ -22,6 +22,12 @@ rc::Gen<position> first_positions(unsigned log2) {
   });
 }
 
+void draw_groups(setup& s) {
+  if (s.allocation != strategy::combining) return;
+  s.opts.groups = any(0, 2) == 1 ? any(2U, 5U) : 1U;
+  s.opts.cpus_per_group = any(1U, 4U);
+}
+
 rc::Gen<setup> setups(strategy which, unsigned threads) {
   return rc::gen::exec([=] {
     setup s;
@@ -40,6 +46,7 @@ rc::Gen<setup> setups(strategy which, unsigned threads) {
     s.opts.fetch_retries = 3;
     s.opts.first = *first_positions(s.opts.log2_size);
     s.opts.sync_every_batch = s.opts.batch_limit >= 2 && one_in(6);
+    draw_groups(s);
     s.caps.part.sync_every_batch = s.caps.part.one_class_per_batch = s.opts.sync_every_batch;
     s.caps.part.msi_64bit = one_in(3);
     s.speed.msi_late_steps = s.msi && one_in(2) ? any(1U, 40U) : 0;
@@ -107,6 +114,7 @@ op any_op(const setup& s, bool errors) {
     o.kinds = *whole_lists(s, errors);
   const bool can_fill = !o.kinds.empty() && !s.opts.sync_every_batch;  // the writer refuses such devices
   if (o.call == op::what::fill && !can_fill) o.call = op::what::submit_and_wait;
+  if (s.opts.groups != 1 && one_in(4)) o.cpu = any(0U, s.opts.groups * s.opts.cpus_per_group);
   return o;
 }
 }  // namespace

@@ -12,6 +12,9 @@ namespace cmdq::test {
 /// Positions at which something wraps, for a ring of 2^log2 entries, and others.
 rc::Gen<position> first_positions(unsigned log2);
 
+/// Groups of CPUs that gather on their own, up to four, in half of the cases.
+void draw_groups(setup& s);
+
 /// A set-up for `threads` producers; often one whose producers can fill the ring exactly.
 rc::Gen<setup> setups(strategy which, unsigned threads);
 

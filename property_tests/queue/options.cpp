@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // What make_plan() refuses, and attach() beyond its limit.
+#include <cmdq/queue/config.hpp>
+
 #include "cases.hpp"
 
 using namespace cmdq;
@@ -65,6 +67,46 @@ CMDQ_TEST(each_limit_is_named) {
                 status::out_of_range);
   ring_memory<scheduled_platform> none;
   CMDQ_CHECK_EQ(check_plan(r.what, none).code, status::invalid_argument);
+}
+
+CMDQ_TEST(groups_are_checked) {
+  setup grouped = small_ring(strategy::combining, 5, 3, 1);
+  grouped.opts.groups = 4;
+  rig r(grouped);
+  ring_memory<scheduled_platform> m = r.memory();
+  const auto with = [&](strategy which, std::uint32_t groups, std::uint32_t cpus_per_group) {
+    setup s = small_ring(which, 5, 3, 1);
+    s.opts.groups = groups;
+    s.opts.cpus_per_group = cpus_per_group;
+    return check_plan(s, m);
+  };
+  for (const strategy which : all_strategies) {
+    check_refusal(with(which, 0, 1), status::out_of_range, "groups", 0, 1);
+    check_refusal(with(which, 65, 1), status::out_of_range, "groups", 65, 64);
+    check_refusal(with(which, 1, 0), status::out_of_range, "cpus_per_group", 0, 1);
+    CMDQ_CHECK_EQ(with(which, 1, 1).code, status::ok);
+  }
+  for (const strategy which : {strategy::cmpxchg_loop, strategy::owner_bits})
+    check_refusal(with(which, 2, 1), status::out_of_range, "groups", 2, 1);
+  CMDQ_CHECK_EQ(with(strategy::combining, 64, 1).code, status::ok);  // the room is not stated
+  m.room_groups = 4;
+  CMDQ_CHECK_EQ(with(strategy::combining, 4, 1).code, status::ok);
+  check_refusal(with(strategy::combining, 5, 1), status::out_of_range, "groups", 5, 4);
+  m.groups = nullptr;
+  check_refusal(with(strategy::combining, 2, 1), status::invalid_argument, "groups", 0, 0);
+  CMDQ_CHECK_EQ(with(strategy::combining, 1, 1).code, status::ok);
+}
+
+CMDQ_TEST(groups_need_a_platform_that_tells_cpus_apart) {
+  struct nowhere : scheduled_platform {
+    static void index() = delete;
+  };
+  struct config : freestanding_config {
+    using platform = nowhere;
+  };
+  options o;
+  o.groups = 2;
+  check_refusal(detail::check_groups<config>(o, {}), status::out_of_range, "groups", 2, 1);
 }
 
 CMDQ_TEST(attach_counts_producers) {

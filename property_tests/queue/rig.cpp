@@ -21,7 +21,8 @@ rig::rig(const setup& s, std::uint32_t seed)
       valid_(std::make_unique<scheduled_platform::atomic<std::uint32_t>[]>(valid_words(shape()))),
       marks_(std::make_unique<scheduled_platform::atomic<std::uint32_t>[]>(shape().entries())),
       range_ends_(std::make_unique<scheduled_platform::atomic<std::uint32_t>[]>(shape().entries())),
-      cells_(std::make_unique<producer_cell<scheduled_platform>[]>(s.opts.producers)) {
+      cells_(std::make_unique<producer_cell<scheduled_platform>[]>(s.opts.producers)),
+      groups_(std::make_unique<gather_group<scheduled_platform>[]>(s.opts.groups)) {
   device.hooks = history_hooks(log, entries_.get(), shape().entries() - 1);
   device.speed = s.speed;
   bus.log2 = s.opts.log2_size;
@@ -32,6 +33,7 @@ rig::rig(const setup& s, std::uint32_t seed)
   last_cons_ = queue_->cons_register();
   bus.watch = [this] { watch(); };
   scheduled_platform::alone_ns = 0;
+  scheduled_platform::alone_cpu = 0;
   scheduled_platform::idle = [this] {
     if (++idle_calls_ > most_idle_calls) {
       std::fprintf(stderr, "%s: a call does not end: %s\n", current(), shown(what).c_str());
@@ -53,7 +55,7 @@ void rig::watch() {
 }
 
 ring_memory<scheduled_platform> rig::memory() {
-  return {entries_.get(), ring_address, valid_.get(), marks_.get(), range_ends_.get(), cells_.get()};
+  return {entries_.get(), ring_address, valid_.get(), marks_.get(), range_ends_.get(), cells_.get(), groups_.get()};
 }
 
 std::unique_ptr<queue_face> make_queue(const setup& s, const ring_memory<scheduled_platform>& m, front& device) {
@@ -90,6 +92,7 @@ std::string shown(const setup& s) {
       << " idle steps, MSIs late by " << s.speed.msi_late_steps << (s.speed.defer_effects ? ", effects deferred" : "")
       << (s.opts.sync_every_batch ? ", sync_every_batch" : "")
       << (s.opts.repeat_invalidations ? ", repeat_invalidations" : "");
+  if (s.opts.groups != 1) out << ", " << s.opts.groups << " groups of " << s.opts.cpus_per_group << " CPUs";
   return out.str();
 }
 

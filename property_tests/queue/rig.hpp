@@ -8,6 +8,7 @@
 #include <cmdq/queue/options.hpp>
 #include <cmdq/queue/ticket.hpp>
 #include <cmdq/stats/counters.hpp>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -79,7 +80,12 @@ class queue_face {
   virtual outcome issue_for(unsigned producer, const command* list, std::uint32_t n, std::uint64_t ns) = 0;
   virtual outcome insert(unsigned producer, const command* list, std::uint32_t n) = 0;
   /// Fills claimed entries in place and waits for them. `reserved`: what the claim said; nothing is inserted unless ok.
-  virtual status fill(unsigned producer, const command* list, std::uint32_t n, status& reserved) = 0;
+  status fill(unsigned producer, const command* list, std::uint32_t n, status& reserved) {
+    return fill_around(producer, list, n, reserved, [] {});
+  }
+  /// The same, with something done while the entries are claimed and not published.
+  virtual status fill_around(unsigned producer, const command* list, std::uint32_t n, status& reserved,
+                             const std::function<void()>& meanwhile) = 0;
   virtual result<ticket> submit(unsigned producer, const command* list, std::uint32_t n) = 0;
   virtual status poll(unsigned producer, const ticket& t) = 0;
   virtual status wait(unsigned producer, const ticket& t, std::uint64_t ns) = 0;
@@ -122,6 +128,7 @@ class rig {
   std::unique_ptr<ring_entry<scheduled_platform>[]> entries_;
   std::unique_ptr<scheduled_platform::atomic<std::uint32_t>[]> valid_, marks_, range_ends_;
   std::unique_ptr<producer_cell<scheduled_platform>[]> cells_;
+  std::unique_ptr<gather_group<scheduled_platform>[]> groups_;
   std::unique_ptr<queue_face> queue_;
   std::uint32_t last_cons_ = 0;
   std::uint64_t idle_calls_ = 0;

@@ -87,8 +87,16 @@ std::string letters(const std::vector<kind>& kinds) {
 }
 
 struct insertion : step {
-  explicit insertion(const model_state& m) : producer(*rc::gen::inRange(0U, m.what.opts.producers)) {}
+  explicit insertion(const model_state& m)
+      : producer(*rc::gen::inRange(0U, m.what.opts.producers)),
+        cpu(*rc::gen::inRange(0U, m.what.opts.groups * m.what.opts.cpus_per_group)) {}
+  [[nodiscard]] worker& caller(world& w) const {
+    w.workers[producer].move_to(cpu);
+    return w.workers[producer];
+  }
+  std::ostream& who(std::ostream& o) const { return o << "producer " << producer << " on CPU " << cpu; }
   unsigned producer;
+  std::uint32_t cpu;
   std::vector<kind> kinds;
 };
 
@@ -97,10 +105,10 @@ struct issue_step : insertion {
   void run(const model_state&, world& w) const override {
     const std::uint64_t began = scheduled_platform::alone_ns;
     w.update();
-    w.ended(w.workers[producer].issue(kinds), began);
+    w.ended(caller(w).issue(kinds), began);
     w.check();
   }
-  void show(std::ostream& o) const override { o << "producer " << producer << " issues " << letters(kinds); }
+  void show(std::ostream& o) const override { who(o) << " issues " << letters(kinds); }
 };
 
 struct insert_step : insertion {
@@ -108,10 +116,10 @@ struct insert_step : insertion {
   void run(const model_state&, world& w) const override {
     const std::uint64_t began = scheduled_platform::alone_ns;
     w.update();
-    w.ended(w.workers[producer].insert(kinds), began);
+    w.ended(caller(w).insert(kinds), began);
     w.check();
   }
-  void show(std::ostream& o) const override { o << "producer " << producer << " inserts " << letters(kinds); }
+  void show(std::ostream& o) const override { who(o) << " inserts " << letters(kinds); }
 };
 
 struct fill_step : insertion {
@@ -122,10 +130,10 @@ struct fill_step : insertion {
   void run(const model_state&, world& w) const override {
     const std::uint64_t began = scheduled_platform::alone_ns;
     w.update();
-    w.ended(w.workers[producer].fill(kinds), began);
+    w.ended(caller(w).fill(kinds), began);
     w.check();
   }
-  void show(std::ostream& o) const override { o << "producer " << producer << " fills " << letters(kinds); }
+  void show(std::ostream& o) const override { who(o) << " fills " << letters(kinds); }
 };
 
 struct submit_step : insertion {
@@ -134,13 +142,13 @@ struct submit_step : insertion {
   void run(const model_state&, world& w) const override {
     const std::uint64_t began = scheduled_platform::alone_ns;
     w.update();
-    w.tickets.push_back(w.workers[producer].submit(kinds));
+    w.tickets.push_back(caller(w).submit(kinds));
     // In a ring too small for tickets the list was waited for: the queue may have stalled all the same.
     const bool may_have_stalled = !w.tickets.back() || !w.r.device_runs || w.broken;
     w.ended(may_have_stalled ? status::timeout : status::ok, began);
     w.check();
   }
-  void show(std::ostream& o) const override { o << "producer " << producer << " submits " << letters(kinds); }
+  void show(std::ostream& o) const override { who(o) << " submits " << letters(kinds); }
 };
 
 struct ticket_step : step {

@@ -58,7 +58,7 @@ void worker::fail_with(status s, std::size_t list, const char* why) {
 }
 
 status worker::issue(const std::vector<kind>& kinds) {
-  const std::size_t list = rig_.log.ask(number_, kinds);
+  const std::size_t list = ask(kinds);
   const std::vector<command> commands = rig_.log.commands(list);
   const outcome o = rig_->issue(number_, commands.data(), size(commands));
   asked(list).inserted = o.inserted;
@@ -95,7 +95,7 @@ void worker::settle(status s, std::size_t list) {
 }
 
 status worker::insert(const std::vector<kind>& kinds) {
-  const std::size_t list = rig_.log.ask(number_, kinds);
+  const std::size_t list = ask(kinds);
   const std::vector<command> commands = rig_.log.commands(list);
   const outcome o = rig_->insert(number_, commands.data(), size(commands));
   asked(list).inserted = o.inserted;
@@ -117,7 +117,7 @@ status worker::fill(const std::vector<kind>& kinds) {
   if (atc && !owed_.empty()) {  // the writer would refuse it: a CMD_SYNC must come between
     if (const status s = issue({}); s != status::ok) return s;
   }
-  const std::size_t list = rig_.log.ask(number_, kinds);
+  const std::size_t list = ask(kinds);
   asked(list).contiguous = true;
   const std::vector<command> commands = rig_.log.commands(list);
   status reserved = status::ok;
@@ -137,7 +137,7 @@ status worker::fill(const std::vector<kind>& kinds) {
 }
 
 std::optional<kept_ticket> worker::submit(const std::vector<kind>& kinds) {
-  const std::size_t list = rig_.log.ask(number_, kinds);
+  const std::size_t list = ask(kinds);
   asked(list).contiguous = true;
   const std::vector<command> commands = rig_.log.commands(list);
   const result<ticket> t = rig_->submit(number_, commands.data(), size(commands));

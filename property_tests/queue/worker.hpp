@@ -27,9 +27,11 @@ struct kept_ticket {
 class worker {
  public:
   /// `expected` is looked at when a call ends.
-  worker(rig& r, unsigned number, const harm& expected) : rig_(r), number_(number), expected_(expected) {}
+  worker(rig& r, unsigned number, const harm& expected) : rig_(r), number_(number), cpu_(number), expected_(expected) {}
 
   void attach() { CMDQ_CHECK_EQ(rig_->attach(number_), status::ok); }
+  /// From now on its calls are made on this CPU; at first on that of its number.
+  void move_to(std::uint32_t cpu) { cpu_ = cpu; }
   status issue(const std::vector<kind>& kinds);
   status insert(const std::vector<kind>& kinds);
   /// As issue(), filled in place. Precondition: a list that is not cut, not empty.
@@ -39,6 +41,10 @@ class worker {
   status wait(const kept_ticket& k, std::uint64_t ns) { return answered(k, rig_->wait(number_, k.t, ns)); }
 
  private:
+  std::size_t ask(const std::vector<kind>& kinds) {
+    scheduled_platform::move_to(cpu_);
+    return rig_.log.ask(number_, kinds);
+  }
   asked_list& asked(std::size_t list) { return rig_.log.lists[list]; }
   [[nodiscard]] bool honest() const { return expected_ != harm::lies; }
   bool refused(std::size_t list);
@@ -51,6 +57,7 @@ class worker {
 
   rig& rig_;
   unsigned number_;
+  std::uint32_t cpu_;
   const harm& expected_;
   std::vector<std::size_t> owed_;       ///< lists of ours that no waited call has answered for yet
   std::vector<std::size_t> cut_short_;  ///< lists whose calls ended early: a part may be answered for later

@@ -20,6 +20,21 @@ struct scheduled_platform {
   static inline std::function<void()> idle;
   static inline std::uint64_t alone_ns = 0;
 
+  /// The CPU of the test's one thread outside of a scheduler.
+  static inline std::uint32_t alone_cpu = 0;
+
+  /// A thread's CPU is its number, until it moves.
+  static std::uint32_t index() {
+    const scheduler* s = scheduler::current();
+    return s != nullptr ? s->cpu() : alone_cpu;
+  }
+  static void move_to(std::uint32_t cpu) {
+    if (scheduler* s = scheduler::current())
+      s->move_to(cpu);
+    else
+      alone_cpu = cpu;
+  }
+
   /// While true, accesses are no scheduling points: a test looks at the state between two of them.
   static inline bool peeking = false;
 
@@ -190,6 +205,6 @@ struct scheduled_platform {
   };
 };
 
-static_assert(sleeping_platform<scheduled_platform>);
+static_assert(sleeping_platform<scheduled_platform> && placed_platform<scheduled_platform>);
 
 }  // namespace cmdq::test

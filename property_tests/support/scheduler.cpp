@@ -51,6 +51,7 @@ scheduler::~scheduler() {
 void scheduler::spawn(std::function<void()> body) {
   threads_.push_back(std::make_unique<thread>());
   threads_.back()->body = std::move(body);
+  threads_.back()->cpu = static_cast<std::uint32_t>(threads_.size() - 1);
 }
 
 void scheduler::start(thread& t) {
@@ -151,6 +152,7 @@ unsigned scheduler::idle_round() {
 
 void scheduler::wait_until(std::uint64_t ns) {
   thread& me = *threads_[self_];
+  now_ += poll_ns;
   me.waits_since = stores_;
   me.wake_at = ns;
   unsigned next = nobody;

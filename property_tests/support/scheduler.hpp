@@ -45,6 +45,10 @@ class scheduler {
   /// The same, but it may run again once the clock shows `ns`, whatever is stored.
   void wait_until(std::uint64_t ns);
 
+  /// CPU of the caller: the number of its thread, unless it has moved.
+  [[nodiscard]] std::uint32_t cpu() const noexcept { return threads_[self_]->cpu; }
+  void move_to(std::uint32_t cpu) noexcept { threads_[self_]->cpu = cpu; }
+
   [[nodiscard]] std::uint64_t now_ns() const noexcept { return now_; }
   [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
   /// Threads that have not ended, the caller included.
@@ -52,6 +56,7 @@ class scheduler {
 
   static constexpr std::uint64_t never = ~std::uint64_t{0};
   static constexpr std::uint64_t idle_round_ns = 10'000;  ///< how far time goes when all wait
+  static constexpr std::uint64_t poll_ns = 1'000;         ///< a poll in vain: polls that store keep others from waiting
   static constexpr std::uint64_t point_ns = 1;
 
  private:
@@ -60,6 +65,7 @@ class scheduler {
     boost::context::fiber fiber;
     std::uint64_t waits_since = never;  ///< value of stores_ then; never: it does not wait
     std::uint64_t wake_at = never;
+    std::uint32_t cpu = 0;
     bool done = false;
   };
   void start(thread& t);

@@ -103,6 +103,7 @@ nlohmann::ordered_json to_json(const finished_run& r) {
                            {"device", r.with.device},
                            {"threads", r.with.threads},
                            {"entries", r.with.entries},
+                           {"groups", r.with.groups},
                            {"command_ns", r.with.command_ns},
                            {"sync_ns", r.with.sync_ns},
                            {"yield_one_in", r.with.yield_one_in},
@@ -224,6 +225,8 @@ void add_replay(CLI::App& app) {
     return r->add_option(name, value, help)->capture_default_str();
   };
   setup& c = o->common;
+  one("--groups", c.groups, "combining: issuer i gathers in group i modulo this before the ring")
+      ->check(CLI::Range(1U, max_groups));
   one("--device", c.device, "the device consumes inside the PROD write, or on a thread of its own")
       ->check(CLI::IsMember({"inline", "thread"}));
   one("--wait", c.wait, "what a waiting thread does")->check(CLI::IsMember({"spin", "spin_then_yield", "park"}));

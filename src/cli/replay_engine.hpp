@@ -44,6 +44,9 @@ struct noting_hooks : model::null_hooks {
 /// the moments that matter are too short for two cores to meet in them by themselves.
 struct disturbed_platform : platform::boost_atomic {
   static inline std::uint32_t yield_one_in = 0;  ///< 0: never; set while no thread runs
+  static inline thread_local std::uint32_t issuer = 0;
+  /// As if each issuer had a CPU of its own: groups then meet on two cores, too.
+  static std::uint32_t index() noexcept { return issuer; }
 
   template <class T>
   class atomic : public platform::boost_atomic::atomic<T> {
@@ -71,7 +74,7 @@ class replay_engine {
   using hardware = model::hardware<P, ring_entry<P>, noting_hooks>;
   using queue = command_queue<hardware, Config>;
 
-  replay_engine(const stream& s, const setup& with) : stream_(s), with_(with), memory_(with.entries, with.threads) {
+  replay_engine(const stream& s, const setup& with) : stream_(s), with_(with), memory_(with.entries, with.threads, with.groups) {
     // All that can be in the ring: every command, a CMD_SYNC for each list.
     evidence_.device.resize(s.commands.size() + s.lists.size());
     evidence_.threads.resize(with.threads);
@@ -120,18 +123,20 @@ class replay_engine {
 
   struct memory {
     using word = typename P::template atomic<std::uint32_t>;
-    memory(std::uint32_t n, std::uint32_t threads)
+    memory(std::uint32_t n, std::uint32_t threads, std::uint32_t group_count)
         : entries(new ring_entry<P>[n]),
           valid(new word[n]),
           marks(new word[n]),
           range_ends(new word[n]),
-          cells(new producer_cell<P>[threads]) {}
+          cells(new producer_cell<P>[threads]),
+          groups(new gather_group<P>[group_count]) {}
     [[nodiscard]] ring_memory<P> view() const {
-      return {entries.get(), device_address, valid.get(), marks.get(), range_ends.get(), cells.get()};
+      return {entries.get(), device_address, valid.get(), marks.get(), range_ends.get(), cells.get(), groups.get()};
     }
     std::unique_ptr<ring_entry<P>[]> entries;
     std::unique_ptr<word[]> valid, marks, range_ends;
     std::unique_ptr<producer_cell<P>[]> cells;
+    std::unique_ptr<gather_group<P>[]> groups;
   };
 
   [[nodiscard]] options queue_options() const {
@@ -139,6 +144,8 @@ class replay_engine {
     o.log2_size = static_cast<std::uint32_t>(std::countr_zero(with_.entries));
     o.batch_limit = with_.batch_limit != 0 ? with_.batch_limit : stream_.longest();
     o.producers = with_.threads;
+    o.groups = with_.groups;
+    o.cpus_per_group = 1;
     o.deadline_ns = with_.deadline_ms * 1'000'000;
     o.first = start;
     return o;
@@ -158,6 +165,8 @@ class replay_engine {
           "{}: the ring is too small: {} threads x {} entries (the longest list and its CMD_SYNC) = {} "
           "may be outstanding, limit {} entries",
           with_.strategy, with_.threads, longest_list(queue_options()), why.value, why.limit);
+    if (why.limit == 1 && why.value == with_.groups && with_.groups > 1)
+      return fmt::format("{} does not gather in groups: groups: {}, limit 1", with_.strategy, why.value);
     return fmt::format("{}: {}: {}, limit {}", name(why.code), why.field, why.value, why.limit);
   }
 
@@ -172,6 +181,7 @@ class replay_engine {
     std::vector<std::jthread> threads;
     for (std::uint32_t t = 0; t < with_.threads; ++t)
       threads.emplace_back([&, t] {
+        disturbed_platform::issuer = t;
         ready.arrive_and_wait();
         issue(q, t, lists_done, out);
         --left;

@@ -21,6 +21,9 @@ constexpr std::array compared_strategies = {"cmpxchg_loop", "owner_bits", "combi
 constexpr std::array few_cpus = {1U, 2U, 4U, 8U, 16U};
 constexpr std::array many_cpus = {32U, 64U, 128U};
 
+/// Few CPUs take more than 10 ms for a lap of the ring, and only then is no line fetched for the first time.
+constexpr picoseconds time_for_few = 40'000'000'000;
+
 /// One configuration that was run.
 struct measured {
   std::string strategy;
@@ -42,7 +45,7 @@ contention_result run_at(const topology& t, const std::string& strategy, unsigne
   o.cpus = cpus;
   o.think = t.think;
   o.time = time;
-  o.warm_up = time / 5;
+  o.warm_up = cpus <= few_cpus.back() ? time / 3 : time / 5;
   return average_over_seeds(strategy, "msi", t, o, seeds);
 }
 
@@ -51,7 +54,7 @@ std::vector<measured> run_table(const topology& t) {
   const auto add = [&](unsigned cpus, picoseconds time, unsigned seeds) {
     for (const char* s : compared_strategies) out.push_back({s, cpus, run_at(t, s, cpus, time, seeds)});
   };
-  for (const unsigned cpus : few_cpus) add(cpus, 2'000'000'000, 1);
+  for (const unsigned cpus : few_cpus) add(cpus, time_for_few, 1);
   for (const unsigned cpus : many_cpus) add(cpus, 5'000'000'000, 4);
   return out;
 }
@@ -65,6 +68,7 @@ nlohmann::ordered_json to_json(const measured& m) {
   j["relative_error"] = p == nullptr ? nlohmann::ordered_json()
                                      : nlohmann::ordered_json(m.r.per_cpu_per_second / p->per_cpu_per_second - 1);
   j["syncs_per_list"] = m.r.syncs_per_list;
+  j["device_busy"] = m.r.device_busy;
   j["fairness"] = m.r.fairness;
   j["attempts_per_claim"] = 1 / m.r.claims_that_succeed;
   j["latency_ns"] = m.r.latency_ns;
@@ -79,24 +83,24 @@ std::string published_text(const measured& m) {
 }
 
 void add_table(reproduction& r, const std::vector<measured>& all) {
-  r.text += fmt::format("{:>5} {:<14} {:>12} {:>10} {:>10} {:>8} {:>10} {:>9} {:>9}\n", "CPUs", "strategy", "per CPU/s",
-                        "published", "kind", "error", "syncs/list", "fairness", "attempts");
+  r.text += fmt::format("{:>5} {:<14} {:>12} {:>10} {:>10} {:>8} {:>10} {:>9} {:>9} {:>7}\n", "CPUs", "strategy",
+                        "per CPU/s", "published", "kind", "error", "syncs/list", "fairness", "attempts", "device");
   r.html +=
       "<table><tr><th>strategy</th><th>CPUs</th><th>published</th><th>simulated</th><th>kind</th><th>error</th>"
-      "<th>syncs per list</th><th>fairness</th></tr>\n";
+      "<th>syncs per list</th><th>fairness</th><th>device busy</th></tr>\n";
   for (const auto& m : all) {
     r.json["rows"].push_back(to_json(m));
-    r.text += fmt::format("{:>5} {:<14} {:>12.0f} {} {:>10.3f} {:>9.2f} {:>9.1f}\n", m.cpus, m.strategy,
+    r.text += fmt::format("{:>5} {:<14} {:>12.0f} {} {:>10.3f} {:>9.2f} {:>9.1f} {:>6.0f}%\n", m.cpus, m.strategy,
                           m.r.per_cpu_per_second, published_text(m), m.r.syncs_per_list, m.r.fairness,
-                          1 / m.r.claims_that_succeed);
+                          1 / m.r.claims_that_succeed, 100 * m.r.device_busy);
     const published_rate* p = published_for(m.strategy, m.cpus);
     r.html += fmt::format(
-        "<tr><td>{}</td><td>{}</td><td>{}</td><td>{:.0f}</td><td>{}</td><td>{}</td><td>{:.3f}</td><td>{:.2f}</td></"
-        "tr>\n",
+        "<tr><td>{}</td><td>{}</td><td>{}</td><td>{:.0f}</td><td>{}</td><td>{}</td><td>{:.3f}</td><td>{:.2f}</td><td>"
+        "{:.0f} %</td></tr>\n",
         m.strategy, m.cpus, p == nullptr ? "" : fmt::format("{:.0f}", p->per_cpu_per_second), m.r.per_cpu_per_second,
         p == nullptr ? "new" : kind_name(p->kind),
         p == nullptr ? "" : fmt::format("{:+.1f} %", 100 * (m.r.per_cpu_per_second / p->per_cpu_per_second - 1)),
-        m.r.syncs_per_list, m.r.fairness);
+        m.r.syncs_per_list, m.r.fairness, 100 * m.r.device_busy);
   }
   r.html += "</table>\n";
 }
@@ -149,7 +153,7 @@ void add_slow_syncs(reproduction& r, const topology& base) {
   for (const picoseconds sync : {picoseconds{169'000}, picoseconds{1'000'000}, picoseconds{20'000'000}}) {
     const topology t = with_sync(base, sync);
     for (const unsigned cpus : {1U, 2U, 4U, 8U, 32U, 64U, 128U}) {
-      const picoseconds time = 2'000'000'000 + sync * 4 * cpus;
+      const picoseconds time = (cpus <= few_cpus.back() ? time_for_few : 2'000'000'000) + sync * 4 * cpus;
       std::array<contention_result, 3> x;
       for (std::size_t s = 0; s < x.size(); ++s) x[s] = run_at(t, compared_strategies[s], cpus, time, 1);
       const double over_loop = x[2].per_cpu_per_second / x[0].per_cpu_per_second;

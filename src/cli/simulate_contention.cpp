@@ -27,6 +27,7 @@ struct contention_arguments {
   double time_ns = 1'000'000;
   std::uint64_t seed = 1;
   unsigned log2_size = 15;
+  unsigned cpus_per_group = 0;
   std::string json;
   std::string trace;
 };
@@ -116,6 +117,7 @@ void run(contention_arguments a) {
   o.warm_up = o.time / 5;
   o.seed = a.seed;
   o.log2_size = a.log2_size;
+  o.cpus_per_group = a.cpus_per_group;
   std::vector<span> spans;
   if (!a.trace.empty()) o.spans = &spans;
   nlohmann::ordered_json json = {{"topology", to_json(t)}, {"rows", nlohmann::ordered_json::array()}};
@@ -153,6 +155,10 @@ void add_simulate_contention(CLI::App& simulate) {
       ->capture_default_str();
   command->add_option("--seed", a->seed, "Seed of all that is random")->capture_default_str();
   command->add_option("--log2-size", a->log2_size, "Ring of 2^N entries")->capture_default_str();
+  command
+      ->add_option("--cpus-per-group", a->cpus_per_group,
+                   "CPUs that gather on their own first (combining); default: 8, or a die where sockets share a queue")
+      ->check(CLI::Range(1U, max_cpus));
   command->add_option("--json", a->json, "Write results, counters per site and the costliest lines to this file");
   command->add_option("--trace", a->trace, "Write the last run in Chrome trace format to this file");
   command->callback([a] { run(*a); });

@@ -77,8 +77,10 @@ struct unit {
   unit(machine& m, const dma_arguments& a, unsigned cpus, bool lazy)
       : bytes(static_cast<std::byte*>(::operator new (size(cpus), std::align_val_t{4096}))),
         memory(bytes.get(), size(cpus)) {
-    const auto plan = make_plan<Config>({.log2_size = log2_ring, .batch_limit = 32, .producers = cpus},
-                                        manycore::detail::make_memory(m, log2_ring, cpus));
+    options q = manycore::options_for<Config>(m.shape(), cpus);
+    q.log2_size = log2_ring;
+    q.batch_limit = 32;
+    const auto plan = make_plan<Config>(q, manycore::detail::make_memory(m, q));
     if (!plan)
       throw input_error(
           fmt::format("the queue refuses {} = {}, limit {}", plan.why().field, plan.why().value, plan.why().limit));

@@ -22,7 +22,7 @@ struct contention_options {
   picoseconds think = 0;              ///< mean of the other work between two lists; uniform, a quarter up and down
   picoseconds time = 1'000'000'000;   ///< measured time
   picoseconds warm_up = 200'000'000;  ///< before it
-  unsigned cpus_per_group = 0;         ///< CPUs that gather on their own first (combining); 0: as recommended_group()
+  unsigned cpus_per_group = 0;        ///< CPUs that gather on their own first (combining); 0: as recommended_group()
   std::uint64_t seed = 1;
   unsigned log2_size = 15;             ///< ring of 2^log2_size entries
   std::vector<span>* spans = nullptr;  ///< where to record a trace
@@ -45,10 +45,20 @@ struct contention_result {
   std::vector<std::string> actors;
 };
 
-/// CPUs per group for a queue that `cpus` CPUs share. Groups of eight do best within a socket; across sockets few, large
-/// claims do, one group per die (see README.md, "Groups").
+/// CPUs per group for a queue that `cpus` CPUs share. Groups of eight do best within a socket; across sockets few,
+/// large claims do, one group per die (see README.md, "Groups").
 inline unsigned recommended_group(const topology& t, unsigned cpus) noexcept {
   return cpus <= t.cpus_per_socket() ? 8 : t.cpus_per_die();
+}
+
+/// Options of a queue that `cpus` CPUs share, in groups where the strategy has them; `per_group` 0: as recommended.
+template <class Config>
+options options_for(const topology& t, unsigned cpus, unsigned per_group = 0) {
+  options o;
+  o.producers = cpus;
+  o.cpus_per_group = per_group != 0 ? per_group : recommended_group(t, cpus);
+  if constexpr (Config::allocation::gathers_in_groups) o.groups = (cpus + o.cpus_per_group - 1) / o.cpus_per_group;
+  return o;
 }
 
 namespace detail {
@@ -60,7 +70,8 @@ struct cpu_tally {
 };
 
 /// The memory of one queue, in the simulated machine.
-inline ring_memory<platform> make_memory(machine& m, unsigned log2, unsigned producers, unsigned groups) {
+inline ring_memory<platform> make_memory(machine& m, const options& o) {
+  const unsigned log2 = o.log2_size;
   using word32 = platform::atomic<std::uint32_t>;
   const std::size_t entries = std::size_t{1} << log2;
   ring_memory<platform> out;
@@ -70,8 +81,8 @@ inline ring_memory<platform> make_memory(machine& m, unsigned log2, unsigned pro
   out.valid = static_cast<word32*>(m.allocate(valid_words(geometry{log2}) * sizeof(word32)));
   out.marks = static_cast<word32*>(m.allocate(entries * sizeof(word32)));
   out.range_ends = static_cast<word32*>(m.allocate(entries * sizeof(word32)));
-  out.cells = static_cast<producer_cell<platform>*>(m.allocate(producers * sizeof(producer_cell<platform>)));
-  out.groups = static_cast<gather_group<platform>*>(m.allocate(groups * sizeof(gather_group<platform>)));
+  out.cells = static_cast<producer_cell<platform>*>(m.allocate(o.producers * sizeof(producer_cell<platform>)));
+  out.groups = static_cast<gather_group<platform>*>(m.allocate(o.groups * sizeof(gather_group<platform>)));
   return out;
 }
 
@@ -88,13 +99,10 @@ template <class Config>
 contention_result run_contention(const topology& shape, const contention_options& o) {
   machine m(shape, o.cpus, o.seed);
   m.record_spans(o.spans);
-  options q;
+  options q = options_for<Config>(shape, o.cpus, o.cpus_per_group);
   q.log2_size = o.log2_size;
   q.batch_limit = o.list_length;
-  q.producers = o.cpus;
-  q.cpus_per_group = o.cpus_per_group != 0 ? o.cpus_per_group : recommended_group(shape, o.cpus);
-  if constexpr (Config::allocation::gathers_in_groups) q.groups = (o.cpus + q.cpus_per_group - 1) / q.cpus_per_group;
-  const auto plan = make_plan<Config>(q, detail::make_memory(m, o.log2_size, q.producers, q.groups));
+  const auto plan = make_plan<Config>(q, detail::make_memory(m, q));
   if (!plan)
     throw std::invalid_argument(fmt::format("{}: {} is {}, the limit is {}", name(plan.code()), plan.why().field,
                                             plan.why().value, plan.why().limit));

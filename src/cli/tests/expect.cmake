@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
-# Runs a program, shows what it prints, and demands exit code 0 and a match: cmake -DMATCH=regex -P expect.cmake program args...
+# Runs a program, shows what it prints, and demands an exit code (default 0) and a match:
+# cmake -DMATCH=regex [-DEXIT=code] -P expect.cmake program args...
 set(command "")
 set(found FALSE)
 math(EXPR last "${CMAKE_ARGC} - 1")
@@ -12,6 +13,9 @@ foreach(i RANGE ${last})
 endforeach()
 execute_process(COMMAND ${command} RESULT_VARIABLE got OUTPUT_VARIABLE out ERROR_VARIABLE err)
 message("${out}${err}")
-if(NOT got STREQUAL 0 OR NOT out MATCHES "${MATCH}")
-  message(FATAL_ERROR "exit ${got}, expected 0 and a match of: ${MATCH}")
+if(NOT DEFINED EXIT)
+  set(EXIT 0)
+endif()
+if(NOT got STREQUAL EXIT OR NOT "${out}${err}" MATCHES "${MATCH}")
+  message(FATAL_ERROR "exit ${got}, expected ${EXIT} and a match of: ${MATCH}")
 endif()

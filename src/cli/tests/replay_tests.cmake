@@ -49,6 +49,14 @@ replay_test(published_lock cli "all checks passed: 24 runs\n" --strategy cmpxchg
 replay_test(disturbed cli "all checks passed: 36 runs\n" --strategy cmpxchg_loop,owner_bits,combining
   --completion cons,msi --threads 4,32 --device thread --yield-one-in 3)
 
+# Groups gather before the ring; only combining has them.
+replay_test(groups cli "all checks passed: 54 runs\n" --strategy combining --completion cons,msi --threads 4,32,128
+  --entries 1024,4096,65536 --device thread --yield-one-in 5 --groups 3)
+add_test(NAME cli.replay.groups_refused COMMAND ${CMAKE_COMMAND}
+  "-DMATCH=owner_bits does not gather in groups: groups: 3, limit 1" -DEXIT=2 -P ${CMAKE_CURRENT_SOURCE_DIR}/tests/expect.cmake
+  $<TARGET_FILE:${replay_program}> replay ${streams} --strategy owner_bits --groups 3)
+set_tests_properties(cli.replay.groups_refused PROPERTIES TIMEOUT 60 LABELS cli)
+
 # What the sanitizers are for: every configuration at 32 threads. scripts/test runs these in its sanitizer builds.
 set(at_32 --yield-one-in 10 --completion cons,msi --threads 32 --strategy)
 foreach(device inline thread)
@@ -56,6 +64,8 @@ foreach(device inline thread)
     cmpxchg_loop,owner_bits,combining --device ${device})
   replay_test(sanitize.park.${device} "cli;sanitize" "all checks passed: 18 runs\n" ${at_32}
     cmpxchg_loop,owner_bits,combining --device ${device} --wait park)
+  replay_test(sanitize.groups.${device} "cli;sanitize" "all checks passed: 6 runs\n" ${at_32} combining
+    --entries 1024 --device ${device} --groups 4)
   replay_test(sanitize.published_lock.${device} "cli;sanitize" "all checks passed: 12 runs\n" ${at_32}
     cmpxchg_loop,owner_bits --device ${device} --reclaim sync_locked)
 endforeach()

@@ -43,10 +43,10 @@ phase compute_phase(unsigned s) noexcept {
   if (s == other_work) return phase::work;
   if (s == prod_write) return phase::device;
   if (s == cons_read || starts("msi_") || starts("done_") || n == "cons_done") return phase::completion;
-  if (starts("claim") || starts("gather") || starts("range_end")) return phase::claim;
+  if (starts("claim") || starts("gather") || starts("range_end") || starts("group_open")) return phase::claim;
   if (starts("entry") || s == plain_data) return phase::entries;
   if (starts("valid")) return phase::valid;
-  if (starts("told") || starts("limit")) return phase::hand_over;
+  if (starts("told") || starts("limit") || starts("group_")) return phase::hand_over;
   if (starts("cons_") || starts("shared_") || starts("exclusive_")) return phase::space;
   return phase::other;
 }

@@ -11,6 +11,8 @@ template <template <class> class Replace>
 struct cmpxchg_loop_on {
   static constexpr bool claims_before_space = cmdq::allocation::cmpxchg_loop::claims_before_space;
   static constexpr bool needs_range_ends = cmdq::allocation::cmpxchg_loop::needs_range_ends;
+  static constexpr bool spreads_valid_bits = cmdq::allocation::cmpxchg_loop::spreads_valid_bits;
+  static constexpr bool gathers_in_groups = cmdq::allocation::cmpxchg_loop::gathers_in_groups;
 
   template <class Ring, class Sync, class Reclaim>
   struct state : cmdq::allocation::cmpxchg_loop::state<Replace<Ring>, Sync, Reclaim> {

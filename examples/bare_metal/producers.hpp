@@ -16,8 +16,12 @@
 
 namespace producers {
 
-using bare_metal = cmdq::platform::aarch64::bare_metal;
 using cmdq::status;
+
+/// The shipped platform, and which CPU this is: what options.groups needs.
+struct bare_metal : cmdq::platform::aarch64::bare_metal {
+  static uint32_t index() noexcept { return cmdq::platform::aarch64::cpu_number<board::cpus_per_cluster>(); }
+};
 
 /// Registers as the platform wants them accessed.
 template <class P>
@@ -39,10 +43,11 @@ inline constexpr uint8_t unused_entry = 0xff;  ///< opcode of entries that nobod
 inline constexpr uint8_t provoked = 0x07;      ///< illegal, on purpose
 
 inline constexpr uint32_t largest_log2 = 19;
+inline constexpr uint32_t most_groups = 4;
 
 /// Memory of the queue. One queue at a time uses it, and as much of it as its options say.
 template <class P>
-cmdq::fixed_memory<P, largest_log2, board::max_cpus> storage;
+cmdq::fixed_memory<P, largest_log2, board::max_cpus, most_groups> storage;
 
 /// What one CPU did in one phase.
 struct alignas(64) record {

@@ -8,8 +8,8 @@
 
 namespace producers {
 
-struct restless : cmdq::platform::aarch64::bare_metal {
-  using base = cmdq::platform::aarch64::bare_metal;
+struct restless : bare_metal {
+  using base = bare_metal;
 
   /// Off while one CPU sets things up.
   static inline bool stirring = false;
@@ -18,7 +18,7 @@ struct restless : cmdq::platform::aarch64::bare_metal {
   static void stir() noexcept {
     if (!stirring) return;
     static uint32_t seeds[board::max_cpus];
-    uint32_t& seed = seeds[cmdq::platform::aarch64::cpu_number<board::cpus_per_cluster>() % board::max_cpus];
+    uint32_t& seed = seeds[index() % board::max_cpus];
     seed = seed * 1664525U + 1013904223U;
     if (seed >> 30 == 0) base::yield();
   }
@@ -74,7 +74,7 @@ struct restless : cmdq::platform::aarch64::bare_metal {
   };
 };
 
-static_assert(cmdq::platform_type<restless>);
+static_assert(cmdq::placed_platform<restless>);
 
 /// The same between the algorithm and the device's registers.
 struct restless_registers {

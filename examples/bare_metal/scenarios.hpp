@@ -190,6 +190,10 @@ class trial {
     p.number = ++phases_;
     cmdq::platform::mmio64{board::smmu_base}.write32(mark_phase, p.number);
     p.opts.producers = p.cpus;
+    if constexpr (requires { Config::groups; }) {
+      p.opts.groups = Config::groups;
+      p.opts.cpus_per_group = (p.cpus + Config::groups - 1) / Config::groups;
+    }
     p.opts = cmdq::smmuv3::fit(p.opts, device_.read_capabilities());
     const auto memory = storage<platform>.memory();
     for (uint32_t i = 0; i < (1U << p.opts.log2_size); ++i) memory.entries[i].put({{unused_entry, ~uint64_t{0}}});

@@ -19,6 +19,11 @@ struct sleeping : Base {
   using wait = cmdq::wait::wfe;
 };
 
+template <class Base>
+struct in_groups : Base {
+  static constexpr uint32_t groups = most_groups;
+};
+
 /// The process's exit status. `lists`: about how many each scenario inserts, all CPUs together.
 template <class Platform>
 int run_all(uint32_t lists) {
@@ -35,6 +40,8 @@ int run_all(uint32_t lists) {
   ok = trial<sync_locked<owner_bits>>("owner_bits/sync_locked", cpus, phases).run(lists) && ok;
   ok = trial<combining>("combining", cpus, phases).run(lists) && ok;
   ok = trial<sleeping<combining>>("combining/wfe", cpus, phases).run(lists) && ok;
+  if constexpr (cmdq::placed_platform<Platform>)
+    ok = trial<in_groups<combining>>("combining/groups", cpus, phases).run(lists) && ok;
   board::print(ok ? "producers: ok\n" : "producers: failed\n");
   return ok ? 0 : 1;
 }

@@ -65,25 +65,38 @@ void device::take_doorbells() {
   }
 }
 
-void device::consume() {
+/// Asks for as many lines as it may have under way or at hand: the one in execution, and those ahead of it.
+void device::fetch() {
   const auto& t = machine_.shape().device;
+  take_doorbells();
+  while (fetched_.size() <= t.fetch_ahead) {
+    const std::uint32_t slot = shape_.slot(fetched_to_);
+    const std::uint32_t n = std::min(shape_.ahead(fetched_to_, prod_), entries_per_line - slot % entries_per_line);
+    if (n == 0) return;
+    fetched_line l{machine_.device_read(ring_ + slot, t.socket) + t.fetch, n, {}};
+    std::copy_n(ring_ + slot, n, l.entries.begin());
+    fetched_.push_back(l);
+    fetched_to_ = fetched_to_ + n;
+  }
+}
+
+void device::consume() {
   while (true) {
-    take_doorbells();
-    std::uint32_t ready = shape_.ahead(cons_, prod_);
-    if (ready == 0) {
+    fetch();
+    if (fetched_.empty()) {
       if (machine_.stopping() && doorbells_.empty()) return;
       machine_.sleep_until(doorbells_.empty() ? machine::never : doorbells_.front().arrives);
       continue;
     }
     const picoseconds begin = machine_.now();
-    const std::uint32_t slot = shape_.slot(cons_);
-    ready = std::min(ready, entries_per_line - slot % entries_per_line);
-    machine_.device_touch(ring_ + slot, access::read, t.socket);
-    std::array<command, entries_per_line> fetched;
-    std::copy_n(ring_ + slot, ready, fetched.begin());
-    machine_.spend(t.fetch, other_register);
+    const fetched_line& line = fetched_.front();
+    if (line.arrives > machine_.now()) machine_.spend(line.arrives - machine_.now(), other_register);
     fetching_ += machine_.now() - begin;
-    for (std::uint32_t i = 0; i < ready; ++i) execute(fetched[i]);
+    for (std::uint32_t i = 0; i < line.n; ++i) {
+      execute(line.entries[i]);
+      fetch();
+    }
+    fetched_.pop_front();
     busy_ += machine_.now() - begin;
   }
 }
@@ -104,7 +117,7 @@ void device::execute(const command& c) {
   auto* target = reinterpret_cast<std::uint32_t*>(c.word[1] & 0x000ffffffffffffcULL);
   // In order with the commands: the next one is executed when the write has taken the line from whoever has it.
   const picoseconds asked = machine_.now();
-  machine_.device_touch(target, access::write, t.socket);
+  machine_.device_write(target, t.socket);
   *target = static_cast<std::uint32_t>(c.word[0] >> 32);
   machine_.written(target);
   messaging_ += machine_.now() - asked;

@@ -3,6 +3,7 @@
 // of the very ring that the queue writes, in order, fetched line by line from where the line is. It raises no errors.
 #pragma once
 
+#include <array>
 #include <cmdq/core/command.hpp>
 #include <cmdq/core/position.hpp>
 #include <cstdint>
@@ -45,10 +46,17 @@ class device {
     std::uint32_t prod;
   };
   static constexpr unsigned entries_per_line = 4;
+  /// Entries of one line on their way, or here.
+  struct fetched_line {
+    picoseconds arrives;
+    std::uint32_t n;
+    std::array<command, entries_per_line> entries;
+  };
 
   std::uint32_t read_register(unsigned site);
   void consume();
   void take_doorbells();
+  void fetch();
   void execute(const command& c);
   picoseconds through_port(picoseconds arrives);
 
@@ -61,6 +69,8 @@ class device {
   picoseconds last_arrival_ = 0;
   std::uint32_t prod_ = 0;
   std::uint32_t cons_ = 0;
+  std::uint32_t fetched_to_ = 0;
+  std::deque<fetched_line> fetched_;
   std::uint64_t commands_ = 0;
   std::uint64_t syncs_ = 0;
   std::uint64_t prod_writes_ = 0;

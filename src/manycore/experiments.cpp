@@ -64,7 +64,8 @@ double device_ceiling(const topology& t, unsigned list_length, bool own_sync) {
   const auto fetch = static_cast<double>(t.distance.socket + t.device.fetch) * entries / 4;
   const auto execute = static_cast<double>(t.device.command) * list_length;
   const auto sync = own_sync ? static_cast<double>(t.device.sync + t.distance.socket) : 0.0;
-  return 1e12 / (fetch + execute + sync);
+  const double commands = t.device.fetch_ahead == 0 ? fetch + execute : std::max(fetch, execute);
+  return 1e12 / (commands + sync);
 }
 
 }  // namespace cmdq::manycore

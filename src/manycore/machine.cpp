@@ -358,7 +358,7 @@ picoseconds machine::device_time(unsigned socket, const holders& h) const noexce
   return h.set.within(socket_sets_[socket]) ? d.socket : d.remote;
 }
 
-void machine::device_touch(const void* word, access kind, unsigned socket) {
+void machine::device_write(const void* word, unsigned socket) {
   gate();
   actor& a = actors_[current_];
   line& l = line_of(word);
@@ -367,10 +367,21 @@ void machine::device_touch(const void* word, access kind, unsigned socket) {
   const picoseconds start = a.clock;
   const picoseconds cost = device_time(socket, l.now);
   granted(l, cost);
-  if (kind == access::write) l.now = holders{};
+  l.now = holders{};
   a.clock += cost;
   ++l.counters.transfers;
   l.counters.queued += start - asked;
+}
+
+picoseconds machine::device_read(const void* word, unsigned socket) {
+  gate();
+  line& l = line_of(word);
+  const picoseconds start = std::max(l.free_at, now());
+  const picoseconds cost = device_time(socket, l.now);
+  l.free_at = start + cost;
+  ++l.counters.transfers;
+  l.counters.queued += start - now();
+  return start + cost;
 }
 
 // -- Results ----------------------------------------------------------------------------------------------------

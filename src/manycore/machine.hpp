@@ -122,9 +122,10 @@ class machine {
   /// Sleeps until `when`, or until wake_actor().
   void sleep_until(picoseconds when);
   void wake_actor(unsigned actor, picoseconds when);
-  /// Cost of a coherent access from a socket's I/O port: a read leaves the holders as they are, a write takes the line
-  /// away from them all. Advances the actor's clock.
-  void device_touch(const void* word, access a, unsigned socket);
+  /// A coherent write from a socket's I/O port: takes the line away from all who have it. Advances the actor's clock.
+  void device_write(const void* word, unsigned socket);
+  /// A read that the actor does not wait for: when its data will be there. The holders keep the line.
+  [[nodiscard]] picoseconds device_read(const void* word, unsigned socket);
   /// What one way between a CPU and a socket costs more than within a socket.
   [[nodiscard]] picoseconds detour(unsigned cpu, unsigned socket) const noexcept;
 

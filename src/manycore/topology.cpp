@@ -93,6 +93,7 @@ device_times read_device(reader r, unsigned sockets) {
   d.command = r.time("command_ns");
   d.sync = r.time("sync_ns");
   d.fetch = r.time("fetch_ns");
+  d.fetch_ahead = r.count("fetch_ahead", 0, 16);
   d.doorbell = r.time("doorbell_ns");
   d.doorbell_issue = r.time("doorbell_issue_ns");
   d.read = r.time("read_ns");
@@ -162,6 +163,7 @@ nlohmann::ordered_json to_json(const topology& t) {
             {"command_ns", ns(v.command)},
             {"sync_ns", ns(v.sync)},
             {"fetch_ns", ns(v.fetch)},
+            {"fetch_ahead", v.fetch_ahead},
             {"doorbell_ns", ns(v.doorbell)},
             {"doorbell_issue_ns", ns(v.doorbell_issue)},
             {"read_ns", ns(v.read)},

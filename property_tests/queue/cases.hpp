@@ -64,7 +64,7 @@ inline void under_any_interleaving(const crew_case& fixed) {
   property([&] {
     crew_case c = fixed;
     if (c.what.opts.groups == 1) draw_groups(c.what);
-    c.interleaving = *rc::gen::container<choices>(rc::gen::inRange<std::uint8_t>(0, 40));
+    c.interleaving = *interleavings();
     RC_LOG() << shown(c) << '\n';
     run_crew(c);
   });

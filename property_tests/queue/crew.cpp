@@ -8,11 +8,15 @@ namespace cmdq::test {
 namespace {
 
 constexpr std::uint64_t step_limit = 400'000;
+constexpr std::uint64_t lateness_ns = test_deadline_ns / 4;  ///< for the others' steps between two looks at the clock
 
-void run_program(worker& w, const program& p) {
+/// `others_too`: a claim that cannot be taken back waits for other calls to end, each within its own budget.
+void run_program(worker& w, const program& p, bool others_too) {
   w.attach();
   for (const op& o : p) {
     if (o.cpu != op::stays) w.move_to(o.cpu);
+    const std::uint64_t began = scheduled_platform::now_ns();
+    std::uint64_t budget = others_too ? 2 * test_deadline_ns : test_deadline_ns;
     switch (o.call) {
       case op::what::issue:
         w.issue(o.kinds);
@@ -22,12 +26,17 @@ void run_program(worker& w, const program& p) {
         break;
       case op::what::fill:
         w.fill(o.kinds);
+        budget += test_deadline_ns;  // it may issue a CMD_SYNC first
         break;
       default: {
         const auto t = w.submit(o.kinds);
-        if (t && o.call == op::what::submit_and_wait && w.poll(*t) == status::would_block) w.wait(*t, test_deadline_ns);
+        if (t && o.call == op::what::submit_and_wait && w.poll(*t) == status::would_block) {
+          w.wait(*t, test_deadline_ns);
+          budget += test_deadline_ns;
+        }
       }
     }
+    if (scheduled_platform::now_ns() - began > budget + lateness_ns) throw failure("a call outlived its budget");
   }
 }
 
@@ -88,11 +97,12 @@ void run_crew(const crew_case& c) {
     r.bus.liar.set(c.lie);
   }
 
+  const bool others_too = c.what.allocation == strategy::owner_bits && locks(c.what);
   scheduler s(c.interleaving, step_limit);
   std::vector<worker> workers;
   for (unsigned i = 0; i < c.programs.size(); ++i) workers.emplace_back(r, i, c.expected);
   for (unsigned i = 0; i < c.programs.size(); ++i)
-    s.spawn([&workers, &c, i] { run_program(workers[i], c.programs[i]); });
+    s.spawn([&workers, &c, i, others_too] { run_program(workers[i], c.programs[i], others_too); });
   s.spawn([&r, &c] { run_device(r, c); });
   if (s.run() != scheduler::ending::finished) throw failure("a call does not end");
 

@@ -119,12 +119,20 @@ op any_op(const setup& s, bool errors) {
 }
 }  // namespace
 
-rc::Gen<crew_case> concurrent_case(strategy which, harm expected) {
+rc::Gen<choices> interleavings() {
+  return rc::gen::scale(4.0, rc::gen::container<choices>(rc::gen::inRange<std::uint8_t>(0, 40)));
+}
+
+rc::Gen<crew_case> concurrent_case(strategy which, harm expected, bool crowded) {
   return rc::gen::exec([=] {
     crew_case c;
     c.expected = expected;
-    const unsigned threads = any(1U, 5U);
+    const unsigned threads = crowded ? any(3U, 5U) : any(1U, 5U);
     c.what = *setups(which, threads);
+    if (crowded) {
+      c.what.opts.groups = any(2U, 5U);
+      c.what.opts.cpus_per_group = any(2U, 4U);
+    }
     const bool errors = any(0, 3) == 2;
     for (unsigned i = 0; i < threads; ++i) {
       program p;
@@ -150,7 +158,7 @@ rc::Gen<crew_case> concurrent_case(strategy which, harm expected) {
       c.lie = static_cast<model::lie>(any(1, 7));
       c.seed = any(0U, 1U << 30);
     }
-    c.interleaving = *rc::gen::container<choices>(rc::gen::inRange<std::uint8_t>(0, 40));
+    c.interleaving = *interleavings();
     return c;
   });
 }

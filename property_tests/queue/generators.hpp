@@ -24,6 +24,10 @@ rc::Gen<std::vector<kind>> lists(std::uint32_t most, bool errors);
 /// A list that is never cut: one class, within the batch limit.
 rc::Gen<std::vector<kind>> whole_lists(const setup& s, bool errors);
 
-rc::Gen<crew_case> concurrent_case(strategy which, harm expected);
+/// Up to about 400 choices: the programs of a case have some hundred scheduling points to a thread.
+rc::Gen<choices> interleavings();
+
+/// `crowded`: three or four producers, two or three of them in one group of CPUs.
+rc::Gen<crew_case> concurrent_case(strategy which, harm expected, bool crowded = false);
 
 }  // namespace cmdq::test

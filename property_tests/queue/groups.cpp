@@ -101,7 +101,7 @@ CMDQ_TEST(a_standing_device_is_given_three_ranges) {
     setup what = small_ring(strategy::combining, 5, 1, 6);
     draw_groups(what);
     rig r(what);
-    scheduler s(*rc::gen::container<choices>(rc::gen::inRange<std::uint8_t>(0, 40)), 400'000);
+    scheduler s(*interleavings(), 400'000);
     const harm none = harm::none;
     std::vector<worker> workers;
     for (unsigned i = 0; i < what.opts.producers; ++i) workers.emplace_back(r, i, none);

@@ -86,7 +86,7 @@ std::string shown(const setup& s) {
   const char* names[] = {"cmpxchg_loop", "owner_bits", "combining"};
   std::ostringstream out;
   out << names[static_cast<unsigned>(s.allocation)] << (s.msi ? ", poll_msi" : ", poll_cons")
-      << (s.locked ? ", sync_locked" : ", counted") << (s.park ? ", park" : ", spin") << ", 2^" << s.opts.log2_size
+      << (locks(s) ? ", sync_locked" : ", counted") << (s.park ? ", park" : ", spin") << ", 2^" << s.opts.log2_size
       << " entries from " << s.opts.first << ", batch " << s.opts.batch_limit << ", producers " << s.opts.producers
       << ", CONS every " << s.speed.cons_every << " commands after " << s.speed.cons_idle_steps
       << " idle steps, MSIs late by " << s.speed.msi_late_steps << (s.speed.defer_effects ? ", effects deferred" : "")

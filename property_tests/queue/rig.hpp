@@ -33,6 +33,9 @@ struct setup {
   model::pace speed;
 };
 
+/// reclaim::sync_locked: also wherever wait::park is tried.
+inline bool locks(const setup& s) { return s.locked || s.park; }
+
 /// Deadline of the tests, in virtual time: long enough that only a standing device exceeds it.
 inline constexpr std::uint64_t test_deadline_ns = 2'000'000;
 

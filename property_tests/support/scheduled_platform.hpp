@@ -38,8 +38,9 @@ struct scheduled_platform {
   /// While true, accesses are no scheduling points: a test looks at the state between two of them.
   static inline bool peeking = false;
 
-  static void access() {
-    if (scheduler* s = peeking ? nullptr : scheduler::current()) s->point();
+  /// `narrow`: others should often run here, since what they can do between two steps is rare otherwise.
+  static void access(bool narrow = false) {
+    if (scheduler* s = peeking ? nullptr : scheduler::current()) s->point(narrow);
   }
   static void changed() noexcept {
     if (scheduler* s = scheduler::current()) s->stored();
@@ -55,7 +56,7 @@ struct scheduled_platform {
 
     template <class S>
     T load(S) const {
-      access();
+      access(S::id == site::group_turn);  // a list joins its group between the leader's and the end of their claim
       return v_;
     }
     template <class S>
@@ -76,7 +77,7 @@ struct scheduled_platform {
         return false;
       }
       v_ = v;
-      changed();
+      if (scheduler* s = scheduler::current()) s->updated();
       return true;
     }
     template <class S>
@@ -102,7 +103,7 @@ struct scheduled_platform {
       access();
       const T old = v_;
       v_ = f(old);
-      changed();
+      if (scheduler* s = scheduler::current()) s->updated();
       return old;
     }
     T v_{};

@@ -7,7 +7,8 @@ namespace cmdq::test {
 
 namespace {
 constexpr std::size_t stack_bytes = std::size_t{256} << 10;
-constexpr unsigned default_run = 40;  ///< points between two switches once the choices are used up
+constexpr unsigned default_run = 40;         ///< points between two switches once the choices are used up
+constexpr std::size_t fewest_choices = 600;  ///< a shorter list is used again; few enough that nobody starves
 
 /// Stacks are used again: thousands of cases start a few threads each.
 class stack_pool {
@@ -114,13 +115,19 @@ unsigned scheduler::pick(unsigned which) const noexcept {
     if (runnable(*threads_[(self_ + i) % n]) && which-- == 0) return (self_ + i) % n;
 }
 
+bool scheduler::choices_left() const noexcept {
+  return next_ < choices_.size() || (!choices_.empty() && next_ < fewest_choices);
+}
+
 unsigned scheduler::next_choice() {
-  if (next_ == choices_.size()) {
+  if (!choices_left()) {
     go_on_ = default_run;
+    until_update_ = false;
     return 1;
   }
-  const std::uint8_t c = choices_[next_++];
-  go_on_ = c % 8U;
+  const std::uint8_t c = choices_[next_++ % choices_.size()];
+  until_update_ = c % 8U > 5;
+  go_on_ = until_update_ ? default_run : c % 8U;
   return c / 8U;
 }
 
@@ -130,12 +137,20 @@ void scheduler::hand_over(unsigned which) {
   switch_to_main();
 }
 
-void scheduler::point() {
+void scheduler::point(bool now) {
   step();
+  if (now && choices_left()) go_on_ = 0;
   if (go_on_ != 0) {
     --go_on_;
     return;
   }
+  hand_over(pick(next_choice()));
+}
+
+void scheduler::updated() {
+  stored();
+  if (!until_update_) return;
+  until_update_ = false;
   hand_over(pick(next_choice()));
 }
 

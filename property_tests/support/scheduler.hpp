@@ -14,7 +14,8 @@
 
 namespace cmdq::test {
 
-/// One choice: how long the running thread goes on (c % 8 points), then who runs (c / 8, counted from it: 0 is itself).
+/// One choice: how long the running thread goes on (c % 8: 0 to 5 points, else up to its next read-modify-write, where
+/// claims are made), then who runs (c / 8, counted from it: 0 is itself). A short list is gone through several times.
 using choices = std::vector<std::uint8_t>;
 
 class scheduler {
@@ -36,10 +37,12 @@ class scheduler {
   /// The scheduler that runs the caller; null outside of run().
   static scheduler* current() noexcept { return current_; }
 
-  /// A shared access is about to happen.
-  void point();
+  /// A shared access is about to happen. `now`: the next choice is made here, if there is one.
+  void point(bool now = false);
   /// Shared memory has changed: who waits may look again.
   void stored() noexcept { ++stores_; }
+  /// The same by a read-modify-write.
+  void updated();
   /// The caller polled in vain: others run. When all wait, time goes on.
   void wait() { wait_until(never); }
   /// The same, but it may run again once the clock shows `ns`, whatever is stored.
@@ -76,6 +79,7 @@ class scheduler {
   unsigned idle_round();
   void hand_over(unsigned which);
   unsigned next_choice();
+  [[nodiscard]] bool choices_left() const noexcept;
   static constexpr unsigned nobody = ~0U;
 
   static inline scheduler* current_ = nullptr;
@@ -87,6 +91,7 @@ class scheduler {
   unsigned self_ = 0;
   unsigned left_ = 0;
   unsigned go_on_ = 0;
+  bool until_update_ = false;
   std::uint64_t stores_ = 0;
   std::uint64_t steps_ = 0;
   std::uint64_t now_ = 0;

@@ -36,11 +36,11 @@ struct device_times {
   picoseconds command = 0;         ///< to execute one command
   picoseconds sync = 0;            ///< to execute one CMD_SYNC
   picoseconds fetch = 0;           ///< to fetch one line of entries, beyond the line's distance
-  unsigned fetch_ahead = 0;        ///< lines that it fetches while it executes those before them
   picoseconds doorbell = 0;        ///< from the CPU's write of PROD until the device sees it, same socket
   picoseconds doorbell_issue = 0;  ///< what the CPU itself pays for that posted write, barrier included
   picoseconds read = 0;            ///< round trip of an uncached register read, same socket
   picoseconds read_occupancy = 0;  ///< how long one register read keeps the port from reads and doorbells
+  unsigned fetch_ahead = 0;        ///< lines that it fetches while it executes those before them
 };
 
 struct topology {

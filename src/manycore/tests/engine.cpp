@@ -289,6 +289,25 @@ CHECKED_TEST(the_device_executes_in_order_and_takes_its_time) {
   CHECK_EQUAL(d.busy(), 157'000U + 240'000U);
 }
 
+CHECKED_TEST(the_device_fetches_ahead_while_it_executes) {
+  // Two lines of four: each is fetched in 157 and executed in 160 ns. One line ahead hides the second fetch.
+  for (const unsigned ahead : {0U, 1U}) {
+    topology t = plain_shape();
+    t.device.fetch_ahead = ahead;
+    machine m(t, 1, 1);
+    auto& ring = m.make<ring_of_8>();
+    device d(m, &ring, 3);
+    m.start(0, [&] {
+      for (unsigned i = 0; i < 8; ++i) ring.set(i, {{0x12, 0}});
+      d.write_prod(8);
+      while (d.read_cons() != 8) platform::pause(nullptr, 0);
+    });
+    m.run(100'000'000);
+    CHECK_EQUAL(d.commands(), 8U);
+    CHECK_EQUAL(d.busy(), (ahead == 0 ? 2 * 157'000U : 157'000U) + 320'000U);
+  }
+}
+
 CHECKED_TEST(the_devices_message_wakes_the_poller) {
   machine m(plain_shape(), 1, 1);
   auto& ring = m.make<ring_of_8>();

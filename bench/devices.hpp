@@ -17,7 +17,7 @@ using P = cmdq::platform::boost_atomic;
 /// Ring of all benchmarks: room for 128 threads with 64 commands and a CMD_SYNC each.
 inline constexpr std::uint32_t ring_log2 = 14;
 inline constexpr std::uint32_t most_threads = 128;
-using ring_storage = cmdq::fixed_memory<P, ring_log2, most_threads>;
+using ring_storage = cmdq::fixed_memory<P, ring_log2, most_threads, cmdq::max_groups>;
 
 /// A command that says who sent it and which of the sender's commands it is: TLBI_NH_VA with both in its fields.
 inline cmdq::command tagged(std::uint32_t thread, std::uint64_t sequence) {

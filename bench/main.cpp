@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "contention/queues.hpp"
 #include "contention/run.hpp"
 #include "latency/one_thread.hpp"
 #include "machine.hpp"
@@ -139,6 +140,10 @@ int main(int argc, char** argv) {
   ratio_options o;
   app.add_option("--set", set, "which combinations")->check(CLI::IsMember({"quick", "short", "full"}));
   app.add_option("--seconds", seconds, "length of a run of fixed time")->check(CLI::Range(0.001, 3600.0));
+  app.add_option(
+         "--cpus-per-group", bench::cpus_per_group,
+         "CPUs that gather on their own first, for combining_groups; default: 8, on small machines half of them")
+      ->check(CLI::Range(1U, 4096U));
   app.add_flag("--ratios", with_ratios, "combining against everything else, interleaved, with the bars");
   app.add_option("--repetitions", o.repetitions, "rounds of --ratios")->check(CLI::Range(1, 1000));
   app.add_option("--threads", o.threads, "thread counts of --ratios")->check(CLI::Range(1U, most_threads));

@@ -2,7 +2,9 @@
 // The library's queues as contenders. Each queues_*.cpp instantiates one strategy.
 #pragma once
 
+#include <algorithm>
 #include <stdexcept>
+#include <thread>
 
 #include "contender.hpp"
 
@@ -17,12 +19,25 @@ struct queue_config : cmdq::default_config {
   using stats = cmdq::stats::counters;
 };
 
+/// CPUs that gather on their own first, where asked for: 8 on a large machine, else half of it. Set by main.
+inline std::uint32_t cpus_per_group = 0;
+
+template <class Config>
+struct in_groups : Config {
+  static constexpr bool grouped = true;
+};
+
 template <class Config>
 cmdq::plan<P> plan_for(std::uint32_t threads, std::uint32_t list, const cmdq::ring_memory<P>& memory) {
   cmdq::options o;
   o.log2_size = ring_log2;
   o.producers = threads;
   o.batch_limit = list;
+  if constexpr (requires { Config::grouped; }) {
+    const std::uint32_t cores = std::max(1U, std::thread::hardware_concurrency());
+    o.cpus_per_group = cpus_per_group != 0 ? cpus_per_group : std::clamp((cores + 1) / 2, 1U, 8U);
+    o.groups = std::min((cores + o.cpus_per_group - 1) / o.cpus_per_group, cmdq::max_groups);
+  }
   o.deadline_ns = 20'000'000'000;  // far beyond what an oversubscribed thread waits for its processor
   const auto plan = cmdq::make_plan<Config>(o, memory);
   if (!plan) throw std::runtime_error(std::string("plan refused: ") + plan.why().field);

@@ -4,7 +4,8 @@
 // row one step and shows the scenario that rejects the weaker one. Edges carry letters, named at both ends:
 //   [E] entries:   write_entry      -> valid_mark   => valid_wait   -> PROD write
 //   [T] turn:      PROD write       -> told_store   => told_wait    -> next PROD write
-//   [G] groups:    place stored     -> group_open   => group_opened -> place read -> [E] -> group_hand_over => group_turn
+//   [G] groups:    place stored     -> group_open   => group_opened -> place read;
+//                  then by [E]      -> group_hand_over => group_turn -> next place stored
 //   [D] device:    PROD write (release) => device's fetch;  device's CONS write => cons_register read (acquire)
 //   [S] space:     CONS read        -> cons_advance => cons_space   -> entry overwritten
 //   [C] completion: effects         -> CONS / MSI   => caller returns

@@ -36,6 +36,12 @@ const queue_case parked_combining[] = {
     {{"park/queue_combining", "all guarantees of the queue with threads that sleep at once",
       "2 producers, 2 lists of 1, ring of 4, every start", 3, schedule::random},
      {.lists = 2}},
+    {{"park/queue_combining_grouped", "all guarantees of the queue with threads of one group that sleep at once",
+      "2 producers of one group, 2 lists of 1, ring of 4, every start", 3, schedule::random},
+     {.lists = 2, .groups = 2}},
+    {{"park/queue_combining_grouped_3x1", "all guarantees of the queue with threads of one group that sleep at once",
+      "3 producers of one group, 1 list of 1, ring of 8, every start", 4, schedule::random},
+     {.log2 = 3, .producers = 3, .groups = 2, .group_size = 3}},
 };
 using always_counted = reclaim::counted;
 const queue_family<

@@ -30,6 +30,13 @@ struct valid_across_zero : valid_bits<shipped_ring, 2, 0xffffffffU> {
                                .threads = 3,
                                .how = schedule::full};
 };
+struct valid_ring_of_2 : valid_bits<shipped_ring, 1, 1> {
+  static constexpr facts about{.name = "valid/ring_of_2",
+                               .proves = "the same where a word holds 2 bits, one on an even and one on an odd lap",
+                               .bounds = "2 writers of 1 entry each, 1 reader, ring of 2 at position 1",
+                               .threads = 3,
+                               .how = schedule::full};
+};
 struct turn_two_owners : owners_turn<shipped_ring, 2> {
   static constexpr facts about{.name = "turn/two_owners",
                                .proves = "one PROD writer at a time, in ring order; PROD never goes back",
@@ -51,6 +58,7 @@ const registration<valid_across_wrap> r2;
 const registration<valid_across_zero> r3;
 const registration<turn_three_owners> r4;
 const registration<turn_two_owners> r5;
+const registration<valid_ring_of_2> r6;
 
 }  // namespace
 }  // namespace cmdq::checks

@@ -37,5 +37,6 @@ struct timeout_scenario : queue_scenario<Config> {
 };
 
 inline constexpr workload stalled{.lists = 2, .deadline = 3, .device = {.stall_after = 0}};
+inline constexpr workload stalled_grouped{.lists = 2, .groups = 2, .deadline = 3, .device = {.stall_after = 0}};
 
 }  // namespace cmdq::checks

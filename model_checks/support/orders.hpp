@@ -37,8 +37,9 @@ struct mutant {
 
 /// How a wrong variant breaks what happens at one site. skipped: the access is left out. lost_update: a
 /// read-modify-write is torn into a load and a store. zeroed: a load reads 0, an "and" leaves nothing. ones: a load
-/// reads all ones. ahead: a compare-exchange writes 1 more. carry: an addition's carry comes in again at bit 0.
-enum class fault : std::uint8_t { none, skipped, lost_update, zeroed, ones, ahead, carry };
+/// reads all ones. ahead: a compare-exchange writes 1 more. carry: an addition's carry comes in again at bit 0. kept:
+/// an "and" leaves everything; other accesses at the site are as they should be.
+enum class fault : std::uint8_t { none, skipped, lost_update, zeroed, ones, ahead, carry, kept };
 struct sabotage {
   site at = site::count;
   fault how = fault::none;

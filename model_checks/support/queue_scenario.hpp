@@ -27,11 +27,14 @@ struct workload {
   position first = any_start;  ///< any_start: the search tries every position from -N to N - 1
   unsigned producers = 2;
   unsigned lists = 1;                    ///< of each producer
-  unsigned commands = 1;                 ///< in each list
+  unsigned commands = 1;                 ///< in each list; 0: a CMD_SYNC alone
   bool unsynced = false;                 ///< all but a producer's last list are inserted without waiting
   bool tickets = false;                  ///< all but the last are submitted, and waited for afterwards
+  unsigned waiting = 0;                  ///< bit i: producer i waits for each of its lists nevertheless
   unsigned illegal = ~0U;                ///< tag of a command that the device refuses
-  bool oversized = false;                ///< wrong: the ring is not checked against its producers
+  unsigned groups = 1;                   ///< groups of threads; more than one: lists gather in them first
+  unsigned group_size = 2;               ///< threads in a group; the last one may have fewer
+  bool unchecked = false;                ///< a plan that make_plan did not see: rings of 2 entries, and wrong ones
   std::uint64_t deadline = no_deadline;  ///< of one call: so many fruitless polls
   manners device = {};
 };
@@ -69,23 +72,26 @@ class queue_scenario : public scenario {
   virtual void produce(unsigned index) {
     ticket tickets[max_lists];
     for (unsigned l = 0; l < work_.lists; ++l) {
-      const bool last = l + 1 == work_.lists;
       command list[max_commands];
       write_list(index, l, list);
-      if (work_.tickets && !last) {
+      if (work_.tickets && waits_later(index, l)) {
         tickets[l] = submit(index, list);
-      } else if (work_.unsynced && !last) {
+      } else if (work_.unsynced && waits_later(index, l)) {
         check(producers_[index].insert(list, work_.commands).code == status::ok, "insert succeeds");
       } else {
         issue(index, l, list);
       }
     }
-    for (unsigned l = 0; work_.unsynced && l + 1 < work_.lists; ++l) done(index, l);
-    for (unsigned l = 0; work_.tickets && l + 1 < work_.lists; ++l) {
+    for (unsigned l = 0; work_.unsynced && waits_later(index, l); ++l) done(index, l);
+    for (unsigned l = 0; work_.tickets && waits_later(index, l); ++l) {
       check(producers_[index].wait(tickets[l], no_deadline) == expected(index, l),
             "a ticket ends with its list's status");
       done(index, l);
     }
+  }
+
+  [[nodiscard]] bool waits_later(unsigned index, unsigned l) const {
+    return l + 1 < work_.lists && (work_.waiting >> index & 1U) == 0;
   }
 
   void issue(unsigned index, unsigned l, const command* list) {
@@ -132,11 +138,13 @@ class queue_scenario : public scenario {
   plan<P> checked_plan() {
     options o;
     o.log2_size = work_.log2;
-    o.batch_limit = work_.commands;
+    o.batch_limit = work_.commands == 0 ? 1 : work_.commands;
     o.producers = work_.producers;
     o.deadline_ns = work_.deadline;
+    o.groups = work_.groups;
+    o.cpus_per_group = work_.group_size;
     o.first = first_;
-    if (work_.oversized) return {o, ring_.at_device_address(ring_address)};
+    if (work_.unchecked) return {o, ring_.at_device_address(ring_address)};
     const result<plan<P>> made = make_plan<Config>(o, ring_.at_device_address(ring_address));
     check(made.ok(), "the ring is large enough for its producers");
     return *made;

@@ -121,6 +121,7 @@ struct relacy_platform {
     }
     template <site S>
     T fetch_and(T v, at_site<S>) noexcept {
+      if (broken(S, fault::kept)) v = static_cast<T>(~T{});
       if (any_broken(S)) return badly(S, [v](T old) { return broken(S, fault::zeroed) ? T{} : old & v; });
       return v_.fetch_and(v, relacy_order<access::modify>(S), where(name(S)));
     }

@@ -41,7 +41,7 @@ const queue_case owner_bits[] = {
     {{"wrong/claim_add_in_two_steps", "owner_bits' claim is a load and a store: two lists get the same entries", two, 3,
       random, many, 0, unsafe, {site::claim_add, fault::lost_update}}, {}},
     {{"wrong/more_than_a_lap", "L11: producers x longest list exceeds the ring, unchecked",
-      "3 producers, 1 list of 1, ring of 4", 4, random, many, 0, stuck}, {.producers = 3, .oversized = true}},
+      "3 producers, 1 list of 1, ring of 4", 4, random, many, 0, stuck}, {.producers = 3, .unchecked = true}},
     {{"wrong/device_cons_before_fetch", "a device that gives entries back before it has read them", two_thrice, 3,
       random, many, 0, unsafe}, {.lists = 3, .device = {.cons_before_fetch = true}}},
 };

@@ -74,7 +74,8 @@ class replay_engine {
   using hardware = model::hardware<P, ring_entry<P>, noting_hooks>;
   using queue = command_queue<hardware, Config>;
 
-  replay_engine(const stream& s, const setup& with) : stream_(s), with_(with), memory_(with.entries, with.threads, with.groups) {
+  replay_engine(const stream& s, const setup& with)
+      : stream_(s), with_(with), memory_(with.entries, with.threads, with.groups) {
     // All that can be in the ring: every command, a CMD_SYNC for each list.
     evidence_.device.resize(s.commands.size() + s.lists.size());
     evidence_.threads.resize(with.threads);

@@ -19,7 +19,7 @@ struct setup {
   std::string device = "inline";
   std::uint32_t threads = 1;
   std::uint32_t entries = 256;
-  std::uint32_t groups = 1;  ///< issuer i gathers in group i modulo this
+  std::uint32_t groups = 1;       ///< issuer i gathers in group i modulo this
   std::uint32_t batch_limit = 0;  ///< 0: the longest list of the stream
   std::uint64_t command_ns = 0;
   std::uint64_t sync_ns = 0;

@@ -22,7 +22,7 @@ rig::rig(const setup& s, std::uint32_t seed)
       marks_(std::make_unique<scheduled_platform::atomic<std::uint32_t>[]>(shape().entries())),
       range_ends_(std::make_unique<scheduled_platform::atomic<std::uint32_t>[]>(shape().entries())),
       cells_(std::make_unique<producer_cell<scheduled_platform>[]>(s.opts.producers)),
-      groups_(std::make_unique<gather_group<scheduled_platform>[]>(s.opts.groups)) {
+      groups_(s.opts.groups == 1 ? nullptr : std::make_unique<gather_group<scheduled_platform>[]>(s.opts.groups)) {
   device.hooks = history_hooks(log, entries_.get(), shape().entries() - 1);
   device.speed = s.speed;
   bus.log2 = s.opts.log2_size;

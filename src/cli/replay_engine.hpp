@@ -130,7 +130,7 @@ class replay_engine {
           marks(new word[n]),
           range_ends(new word[n]),
           cells(new producer_cell<P>[threads]),
-          groups(new gather_group<P>[group_count]) {}
+          groups(group_count == 1 ? nullptr : new gather_group<P>[group_count]) {}
     [[nodiscard]] ring_memory<P> view() const {
       return {entries.get(), device_address, valid.get(), marks.get(), range_ends.get(), cells.get(), groups.get()};
     }

@@ -19,7 +19,7 @@ class gathering {
   explicit gathering(Ring& ring) noexcept
       : groups_(ring.groups()), count_(groups_in_use(ring.opts())), cpus_per_group_(ring.opts().cpus_per_group) {
     const position first = ring.opts().first;
-    for (uint32_t i = 0; i < count_; ++i) {
+    for (uint32_t i = 0; in_use() && i < count_; ++i) {
       groups_[i].word.store(uint64_t{first} << 32, at<site::setup>);
       groups_[i].opened.store(first, at<site::setup>);
       groups_[i].turn.store(first, at<site::setup>);

@@ -10,13 +10,13 @@ namespace {
 constexpr std::uint64_t step_limit = 400'000;
 constexpr std::uint64_t lateness_ns = test_deadline_ns / 4;  ///< for the others' steps between two looks at the clock
 
-/// `others_too`: a claim that cannot be taken back waits for other calls to end, each within its own budget.
-void run_program(worker& w, const program& p, bool others_too) {
+/// `others`: calls that a claim which cannot be taken back may have to wait for, each within its own budget.
+void run_program(worker& w, const program& p, std::uint64_t others) {
   w.attach();
   for (const op& o : p) {
     if (o.cpu != op::stays) w.move_to(o.cpu);
     const std::uint64_t began = scheduled_platform::now_ns();
-    std::uint64_t budget = others_too ? 2 * test_deadline_ns : test_deadline_ns;
+    std::uint64_t budget = (1 + others) * test_deadline_ns;
     switch (o.call) {
       case op::what::issue:
         w.issue(o.kinds);
@@ -97,12 +97,13 @@ void run_crew(const crew_case& c) {
     r.bus.liar.set(c.lie);
   }
 
-  const bool others_too = c.what.allocation == strategy::owner_bits && locks(c.what);
+  const bool lags = c.what.allocation == strategy::owner_bits && locks(c.what);
+  const std::uint64_t others = lags ? c.programs.size() - 1 : 0;
   scheduler s(c.interleaving, step_limit);
   std::vector<worker> workers;
   for (unsigned i = 0; i < c.programs.size(); ++i) workers.emplace_back(r, i, c.expected);
   for (unsigned i = 0; i < c.programs.size(); ++i)
-    s.spawn([&workers, &c, i, others_too] { run_program(workers[i], c.programs[i], others_too); });
+    s.spawn([&workers, &c, i, others] { run_program(workers[i], c.programs[i], others); });
   s.spawn([&r, &c] { run_device(r, c); });
   if (s.run() != scheduler::ending::finished) throw failure("a call does not end");
 

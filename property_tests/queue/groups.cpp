@@ -22,11 +22,11 @@ op on(std::uint32_t cpu, op o) {
 op submit(const char* letters) { return {op::what::submit_and_wait, kinds(letters)}; }
 op fill(const char* letters) { return {op::what::fill, kinds(letters)}; }
 
-/// Has nobody gathered in a group?
+/// Has nobody gathered in a group, nor set one up?
 bool untouched(rig& r) {
-  for (std::uint32_t i = 1; i < r.what.opts.groups; ++i)
+  for (std::uint32_t i = 0; i < r.what.opts.groups; ++i)
     if (r.memory().groups[i].word.load(at<site::claim_look>) != 0) return false;
-  return r.memory().groups[0].word.load(at<site::claim_look>) == std::uint64_t{r.what.opts.first} << 32;
+  return true;
 }
 }  // namespace
 

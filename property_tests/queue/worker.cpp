@@ -114,7 +114,8 @@ status worker::insert(const std::vector<kind>& kinds) {
 
 status worker::fill(const std::vector<kind>& kinds) {
   const bool atc = kinds[0] == kind::atc || kinds[0] == kind::dead_atc;
-  if (atc && !owed_.empty()) {  // the writer would refuse it: a CMD_SYNC must come between
+  // A call that ended early may have left lists in the ring, too.
+  if (atc && (!owed_.empty() || !cut_short_.empty())) {  // the writer would refuse it: a CMD_SYNC must come between
     if (const status s = issue({}); s != status::ok) return s;
   }
   const std::size_t list = ask(kinds);

@@ -85,6 +85,8 @@ void stand_still(std::uint64_t ns) {
 
 void run_crew(const crew_case& c) {
   rig r(c.what, c.seed);
+  for (std::uint32_t i = 0; c.what.opts.groups != 1 && i < c.what.opts.groups; ++i)
+    r.memory().groups[i].done.store(c.what.opts.first - c.idle_groups, at<site::setup>);
   for (const auto& [offset, times] : c.aborts) r.device.plan.abort_fetch(c.what.opts.first + offset, times);
   r.device.plan.kill_stream(dead_stream_id, c.dead_reports);
   if (c.msi_failures) r.device.plan.failing_msis = model::for_ever;
@@ -138,6 +140,7 @@ std::string shown(const crew_case& c) {
       out << ')';
     }
   }
+  if (c.idle_groups != 0) out << "\n  groups idle for " << c.idle_groups << " entries";
   out << "\n  device:";
   for (const auto& p : c.pauses) out << " stands " << p.ns << " ns after " << p.after_steps << " steps;";
   for (const auto& [offset, times] : c.aborts) out << " abort at +" << offset << " x " << times << ';';

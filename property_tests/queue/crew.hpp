@@ -36,6 +36,7 @@ struct crew_case {
   harm expected = harm::none;
   model::lie lie = model::lie::none;  ///< by_user: CONS anywhere within two laps, every other read
   std::uint32_t seed = 1;
+  std::uint32_t idle_groups = 0;  ///< entries that went by since the groups' CPUs last waited for a list
   choices interleaving;
 };
 

@@ -158,6 +158,7 @@ rc::Gen<crew_case> concurrent_case(strategy which, harm expected, bool crowded) 
       c.lie = static_cast<model::lie>(any(1, 7));
       c.seed = any(0U, 1U << 30);
     }
+    if (one_in(4)) c.idle_groups = any(1U, 4U) << 30;
     c.interleaving = *interleavings();
     return c;
   });

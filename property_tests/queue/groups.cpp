@@ -62,6 +62,17 @@ CMDQ_TEST(errors_in_a_group_are_told_to_who_earned_them) {
   }
 }
 
+// The word on which members wait lags by any number of entries where the group's CPUs were idle.
+CMDQ_TEST(a_group_that_was_idle_for_long_is_not_done_at_once) {
+  for (const std::uint32_t entries : {1U << 30, (1U << 31) - 1, 1U << 31, (1U << 31) + 1, 3U << 30, 0U - 64}) {
+    crew_case c;
+    c.what = grouped(small_ring(strategy::combining, 4, 3, 4), 2, 4);
+    c.idle_groups = entries;
+    c.programs = {{issue("ttt"), issue("t")}, {issue("tt"), issue("t")}, {insert("t"), issue("tt")}, {issue("tt")}};
+    under_any_interleaving(c);
+  }
+}
+
 // Nobody in a group waits for ever for a leader that hears of a device which is gone.
 CMDQ_TEST(a_group_whose_device_is_gone_ends) {
   for (const model::lie lie : {model::lie::gone, model::lie::anything}) {

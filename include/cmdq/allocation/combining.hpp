@@ -106,11 +106,21 @@ struct combining {
       claim(r.group_n, (base::gathered_of(closed) >= one_sync ? one_sync : 0U) | one_list, r);
       r.done_at = r.end() + 1;
       const bool free = base::has_space(r.start + r.group_n + 1, w);
+      renew_done(r);
       gathering_.open(r.group, local, position_of(closed), r.start);  // on a failed device, too: nobody waits for ever
       if (free) return status::ok;
       base::fill(r.start, r.n);
       static_cast<void>(publish_in_group(r, w));
       return status::device_fault;
+    }
+
+    /// The word of a group whose CPUs were idle for 2^31 entries would look as if it were ahead: a leader moves it on
+    /// before its members can see their places. Never back: it was read before software CONS, and has not changed.
+    void renew_done(const reservation& r) noexcept {
+      auto& done = gathering_.done(r.group);
+      position seen = done.load(at<site::cons_retry>);
+      if (r.start - seen <= 1U << 30) return;
+      static_cast<void>(done.compare_exchange(seen, cons_.load(at<site::cons_look>), at<site::cons_advance>));
     }
 
     /// The device has failed under a claim: it is filled and the turn handed on, so that nobody waits for it.

@@ -19,6 +19,7 @@ struct manners {
   bool msi_late = false;            ///< the MSI write comes after CONS has moved
   bool defer_effects = false;       ///< effects become visible only with the next CMD_SYNC, as the architecture allows
   std::uint32_t stall_after = ~0U;  ///< commands after which it stands still until released
+  std::uint32_t gone_after = ~0U;   ///< commands after which it is gone: CONS reads as all ones, nothing is executed
   bool msi_before_effects = false;  ///< wrong: signals a CMD_SYNC before the effects
   bool cons_before_fetch = false;   ///< wrong: moves CONS before it has read the entry
 };
@@ -64,7 +65,7 @@ class participant_device {
     told_ += ahead;
     check(distance(fetched_, told_) <= static_cast<std::int32_t>(shape_.entries()), "PROD is at most a lap ahead");
   }
-  std::uint32_t read_cons() noexcept { return cons_.load(at<site::device_cons_read>); }
+  std::uint32_t read_cons() noexcept { return gone() ? device_gone : cons_.load(at<site::device_cons_read>); }
   std::uint32_t read_gerror() noexcept { return gerror_.load(at<site::device_gerror_read>); }
   std::uint32_t read_gerrorn() noexcept { return gerrorn_.load(at<site::device_ack_read>); }
   void write_gerrorn(std::uint32_t v) noexcept { gerrorn_.store(v, at<site::device_ack_write>); }
@@ -75,11 +76,12 @@ class participant_device {
     for (;;) {
       const std::uint32_t prod = prod_.load(at<site::device_prod_read>);
       const bool empty = shape_.empty(prod, next_);
+      if (gone() && finished()) return;
       if (empty && published_ != next_) {
         publish();
       } else if (empty && finished() && next_ == told_) {
         return;
-      } else if (empty || stands_still()) {
+      } else if (empty || gone() || stands_still()) {
         P::pause(nullptr, 0);
       } else {
         serve();
@@ -93,6 +95,8 @@ class participant_device {
   [[nodiscard]] position next() const noexcept { return next_; }
 
  private:
+  [[nodiscard]] bool gone() const noexcept { return commands_ >= manners_.gone_after; }
+
   /// Stalled by the scenario, or stopped by an error that nobody has acknowledged.
   bool stands_still() {
     if (commands_ >= manners_.stall_after) return true;

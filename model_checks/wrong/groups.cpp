@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Combining in groups of threads with one access, or one step of the ring below it, broken.
-#include "../support/queue_scenario.hpp"
+#include "../correct/gone_scenario.hpp"
 
 namespace cmdq {
 namespace checks {
@@ -66,6 +66,18 @@ class ring<Device, checks::looks_for_no_space> : public ring<Device, checks::com
 namespace checks {
 namespace {
 
+/// A member that waits for another CPU's word alone.
+struct without_device {
+  template <class Platform>
+  using channel = wait::spin::channel<Platform>;
+  template <class Platform>
+  struct waiter : wait::spin::waiter<Platform> {
+    [[nodiscard]] bool device_due() const noexcept { return false; }
+  };
+};
+using without_device_config =
+    checked_config<allocation::combining, completion::poll_cons, reclaim::counted, without_device>;
+
 constexpr const char* two_twice = "2 producers of one group, 2 lists of 1, ring of 4";
 constexpr auto random = schedule::random;
 constexpr auto unsafe = ending::assertion;
@@ -74,17 +86,17 @@ constexpr unsigned many = 100000;
 
 // clang-format off
 const queue_case sites[] = {
-    {{"wrong/group_claim_not_closed", "the leader leaves the group's claim open: later lists have no leader", two_twice, 3,
-      random, many, 0, stuck, {site::gather_close, fault::kept}}, {.lists = 2, .groups = 2}},
+    {{"wrong/group_claim_not_closed", "the leader leaves the group's claim open: later lists have no leader",
+      two_twice, 3, random, many, 0, stuck, {site::gather_close, fault::kept}}, {.lists = 2, .groups = 2}},
     {{"wrong/group_not_opened", "the leader does not say where its members' lists are", two_twice, 3,
       random, many, 0, stuck, {site::group_open, fault::skipped}}, {.lists = 2, .groups = 2}},
-    {{"wrong/group_place_read_too_early", "a member reads its place before the leader has it, and before there is space",
+    {{"wrong/group_place_read_too_early", "a member reads its place before its leader has it, and before there is space",
       two_twice, 3, random, many, 0, unsafe, {site::group_opened, fault::zeroed}},
      {.first = 0xfffffff0U, .lists = 2, .groups = 2}},
     {{"wrong/group_turn_not_handed_on", "the leader does not hand the group's turn on", two_twice, 3,
       random, many, 0, stuck, {site::group_hand_over, fault::skipped}}, {.lists = 2, .groups = 2}},
-    {{"wrong/group_joined_in_two_steps", "who joins a group loads and stores: two lists get the same place", two_twice, 3,
-      random, many, 0, stuck, {site::claim_add, fault::lost_update}}, {.lists = 2, .groups = 2}},
+    {{"wrong/group_joined_in_two_steps", "who joins a group loads and stores: two lists get the same place",
+      two_twice, 3, random, many, 0, stuck, {site::claim_add, fault::lost_update}}, {.lists = 2, .groups = 2}},
     {{"wrong/range_closed_in_two_steps", "combining: the owner closes its range by load and store: who joins is lost",
       "2 producers, 2 lists of 1, ring of 4", 3,
       random, many, 0, unsafe, {site::gather_close, fault::lost_update}}, {.lists = 2}},
@@ -99,10 +111,16 @@ const queue_case unlooked[] = {
       "2 producers of two groups, 2 lists of 1, ring of 4, start at 0", 3, schedule::bounded, 0, 1, unsafe},
      {.first = 0, .lists = 2, .groups = 2, .group_size = 1}},
 };
+const queue_case gone[] = {
+    {{"wrong/device_not_looked_at", "a member waits for ever for a device that is gone: it looks at software CONS only",
+      "2 producers of one group, 3 lists of 1, gone after 3 commands, ring of 4", 3, random, many, 0, stuck},
+     {.lists = 3, .groups = 2, .device = {.gone_after = 3}}},
+};
 // clang-format on
 const queue_family<queue_scenario<combining_config>> r1(sites);
 const queue_family<queue_scenario<hands_over_early>> r2(early);
 const queue_family<queue_scenario<looks_for_no_space>> r3(unlooked);
+const queue_family<gone_scenario<without_device_config>> r4(gone);
 
 }  // namespace
 }  // namespace checks

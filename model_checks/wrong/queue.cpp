@@ -141,6 +141,33 @@ const queue_case unlocked[] = {
      {.lists = 3}},
 };
 
+/// The sync lock is taken only once a sync is seen done, not before its entries are valid. Where each sync takes it for
+/// itself (cmpxchg_loop) that breaks nothing here; an owner that takes it for its members comes too late for them.
+struct locks_late {
+  template <class Platform, class Wait>
+  class state : public reclaim::sync_locked::state<Platform, Wait> {
+    using base = reclaim::sync_locked::state<Platform, Wait>;
+
+   public:
+    void enter(std::uint32_t n) noexcept { owed_[rl::thread_index()] += n; }
+    template <class Allocation>
+    void leave(Allocation& allocation, position cons) noexcept {
+      std::uint32_t& n = owed_[rl::thread_index()];
+      if (n != 0) base::enter(n);
+      n = 0;
+      base::leave(allocation, cons);
+    }
+
+   private:
+    std::uint32_t owed_[max_threads] = {};
+  };
+};
+const queue_case late_lock[] = {
+    {{"wrong/lock_after_valid", "the sync lock is taken after the entries are valid: a member leaves uncounted",
+      "2 producers, 2 unsynced lists and a synced one, ring of 8", 3, random, many, 0, stuck},
+     {.log2 = 3, .lists = 3, .unsynced = true}},
+};
+
 /// Whoever waits for space takes it at once.
 struct takes_space {
   template <class Platform, class Wait>
@@ -196,6 +223,7 @@ const queue_family<queue_scenario<checked_config<allocation::owner_bits, cons, r
 const queue_family<queue_scenario<checked_config<allocation::cmpxchg_loop, cons, without_shared_lock>>> r7(unlocked);
 const queue_family<queue_scenario<checked_config<allocation::owner_bits, wrong_target>>> r8(msi_target);
 const queue_family<queue_scenario<checked_config<allocation::cmpxchg_loop, cons, takes_space>>> r9(unchecked);
+const queue_family<queue_scenario<checked_config<allocation::owner_bits, cons, locks_late>>> r12(late_lock);
 const queue_family<timeout_scenario<checked_config<allocation::owner_bits, cons, counted, without_clock>>> r11(
     clockless);
 

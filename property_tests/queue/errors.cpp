@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Device errors: whose they are, how they end, what is left.
+#include <cmdq/queue/errors.hpp>
+
 #include "cases.hpp"
 
 using namespace cmdq;
@@ -195,6 +197,23 @@ CMDQ_TEST(a_device_that_refuses_the_replacement_too_has_failed) {
     CMDQ_CHECK(took < test_deadline_ns);
     CMDQ_CHECK_EQ(s.r->handle_errors(), status::device_fault);
   });
+}
+
+// The position that an aborted MSI left behind says nothing of CMD_SYNCs 2^31 entries later.
+CMDQ_TEST(an_aborted_msi_is_no_word_on_much_later_ones) {
+  struct bare_ring {
+    using P = scheduled_platform;
+    struct who {};
+    options o;
+    [[nodiscard]] const options& opts() const { return o; }
+    [[nodiscard]] geometry shape() const { return {o.log2_size}; }
+  };
+  bare_ring r;
+  r.o.first = 0U - 5;
+  const error_handler<bare_ring> errors(r);
+  for (const position behind : {1U, 2U, r.shape().entries()}) CMDQ_CHECK(errors.msi_void(r.o.first - behind));
+  for (const position ahead : {0U, 1U, 1U << 30, (1U << 31) + 1, 3U << 30})
+    CMDQ_CHECK(!errors.msi_void(r.o.first + ahead));
 }
 
 // The device goes on from software CONS: nothing is lost, and what is executed once more is nobody's error.

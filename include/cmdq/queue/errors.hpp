@@ -102,7 +102,10 @@ class error_handler {
   }
 
   /// Was an MSI aborted (GERROR.MSI_CMDQ_ABT) that may have been that of the CMD_SYNC at `p`? Then CONS alone counts.
-  [[nodiscard]] bool msi_void(position p) const noexcept { return passed(msi_void_.load(at<site::msi_void>), p); }
+  /// Nothing in the ring is more than a lap behind it: later it says nothing, and must not seem to after 2^31 entries.
+  [[nodiscard]] bool msi_void(position p) const noexcept {
+    return msi_void_.load(at<site::msi_void>) - (p + 1) < ring_.shape().entries();
+  }
 
  private:
   template <class Allocation>

@@ -43,8 +43,8 @@
       "2 producers, 2 tickets and a waited list, ring of 8, every start", 3, schedule::random, 3000},                 \
      {.log2 = 3, .lists = 3, .tickets = true, .device = {.msi_64_bit = wide}}},                                       \
     {{"queue/" prefix "/illegal", "an illegal command's own caller is told, nobody else; the queue goes on (L36)",    \
-      "2 producers, 2 lists of 1, the first of producer 0 illegal, ring of 4, every start", 3, schedule::random, 300  \
-      4,                                                                                                              \
+      "2 producers, 2 lists of 1, the first of producer 0 illegal, ring of 4, every start", 3,                        \
+      schedule::random, 3000},                                                                                        \
      {.lists = 2, .illegal = 0, .device = {.msi_64_bit = wide}}},                                                     \
   }
 
@@ -123,11 +123,10 @@
      {.lists = 2, .illegal = 0, .groups = 2, .device = {.msi_64_bit = wide}}},                                        \
     {{"queue/" prefix "/grouped/2and1x2_illegal",                                                                     \
       "an illegal command's own caller is told, nobody else in its group or another; the queue goes on (L36)",        \
-      "2 producers of one group and 1 of another, 2 lists of 1, the first of producer 1 illegal, ring of 8, every start",\
-      4,                                                                                                              \
+      "2 producers of one group and 1 of another, 2 lists of 1, one illegal, ring of 8, every start", 4,              \
       schedule::random, 3000},                                                                                        \
-     {.log2 = 3, .producers = 3, .lists = 2, .illegal = tag_of(1, 0, 0), .groups = 2, .device = {.msi_64_bit = wide}  \
-      4,                                                                                                              \
+     {.log2 = 3, .producers = 3, .lists = 2, .illegal = tag_of(1, 0, 0), .groups = 2,                                 \
+      .device = {.msi_64_bit = wide}}},                                                                               \
   }
 
 // Rings of 2 entries, which make_plan refuses: 1 list with its CMD_SYNC fits, or 2 CMD_SYNCs.

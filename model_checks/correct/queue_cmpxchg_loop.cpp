@@ -11,7 +11,7 @@ using by_msi = queue_family<queue_scenario<checked_config<strategy, completion::
 using by_lock = queue_family<queue_scenario<checked_config<strategy, completion::poll_cons, locked>>>;
 
 const queue_case cons[] = CMDQ_CASES("cmpxchg_loop/cons", false, 1);
-const queue_case msi32[] = CMDQ_CASES("cmpxchg_loop/msi32", false, 1);
+const queue_case msi32[] = CMDQ_CASES("cmpxchg_loop/msi32", false, 2);
 const queue_case msi64[] = CMDQ_CASES("cmpxchg_loop/msi64", true, 1);
 const queue_case sync_locked[] = CMDQ_CASES("cmpxchg_loop/sync_locked", false, 1);
 

@@ -70,8 +70,8 @@
     {{"queue/" prefix "/grouped/search_2x2_unsynced", CMDQ_EVERYTHING " for a list led by one that nobody waits for", \
       "2 producers of one group; one leaves the first of its 2 lists of 1, ring of 8, start at 5", 3,                 \
       schedule::bounded, 0, 1},                                                                                       \
-     {.log2 = 3, .first = 5, .lists = 2, .unsynced = true, .waiting = 2, .groups = 2, .device = {.msi_64_bit = wide}  \
-      4,                                                                                                              \
+     {.log2 = 3, .first = 5, .lists = 2, .unsynced = true, .waiting = 2, .groups = 2,                                 \
+      .device = {.msi_64_bit = wide}}},                                                                               \
     {{"queue/" prefix "/grouped/search_2x2_ticket", CMDQ_EVERYTHING " for a list led by a ticket",                    \
       "2 producers of one group; one has a ticket for the first of its 2 lists of 1, ring of 8, start at 5", 3,       \
       schedule::bounded, 0, 1},                                                                                       \

@@ -28,6 +28,9 @@ void run_program(worker& w, const program& p, std::uint64_t others) {
         w.fill(o.kinds);
         budget += test_deadline_ns;  // it may issue a CMD_SYNC first
         break;
+      case op::what::fill_and_leave:
+        w.fill_and_leave(o.kinds);
+        break;
       default: {
         const auto t = w.submit(o.kinds);
         if (t && o.call == op::what::submit_and_wait && w.poll(*t) == status::would_block) {
@@ -128,7 +131,7 @@ void run_crew(const crew_case& c) {
 std::string shown(const crew_case& c) {
   std::ostringstream out;
   out << shown(c.what);
-  const char* calls[] = {"issue", "insert", "fill", "submit+wait", "submit"};
+  const char* calls[] = {"issue", "insert", "fill", "fill+leave", "submit+wait", "submit"};
   const char letters[] = {'t', 'c', 'a', 'D', 'I'};
   for (std::size_t i = 0; i < c.programs.size(); ++i) {
     out << "\n  producer " << i << ":";

@@ -11,7 +11,7 @@
 namespace cmdq::test {
 
 struct op {
-  enum class what : std::uint8_t { issue, insert, fill, submit_and_wait, submit_and_forget };
+  enum class what : std::uint8_t { issue, insert, fill, fill_and_leave, submit_and_wait, submit_and_forget };
   what call = what::issue;
   std::vector<kind> kinds;
   static constexpr std::uint32_t stays = ~0U;

@@ -105,7 +105,7 @@ op any_op(const setup& s, bool errors) {
   o.call = roll < 5    ? op::what::issue
            : roll < 8  ? op::what::insert
            : roll < 10 ? op::what::submit_and_wait
-           : roll < 11 ? op::what::fill
+           : roll < 11 ? (any(0, 2) == 0 ? op::what::fill : op::what::fill_and_leave)
                        : op::what::submit_and_forget;
   const std::uint32_t limit = most_in_one_list(s);
   if (o.call == op::what::issue || o.call == op::what::insert)
@@ -113,7 +113,9 @@ op any_op(const setup& s, bool errors) {
   else
     o.kinds = *whole_lists(s, errors);
   const bool can_fill = !o.kinds.empty() && !s.opts.sync_every_batch;  // the writer refuses such devices
-  if (o.call == op::what::fill && !can_fill) o.call = op::what::submit_and_wait;
+  if (o.call == op::what::fill_and_leave && can_fill && (o.kinds[0] == kind::atc || o.kinds[0] == kind::dead_atc))
+    o.call = op::what::fill;  // its errors are told at a CMD_SYNC only
+  if ((o.call == op::what::fill || o.call == op::what::fill_and_leave) && !can_fill) o.call = op::what::submit_and_wait;
   if (s.opts.groups != 1 && one_in(4)) o.cpu = any(0U, s.opts.groups * s.opts.cpus_per_group);
   return o;
 }

@@ -150,7 +150,7 @@ CMDQ_TEST(more_lists_gather_than_16_bits_can_count) {
   std::vector<kept_ticket> tickets;
   const std::vector<command> held = r.log.commands(ask(0));
   status reserved = status::stalled;
-  const status s = r->fill_around(0, held.data(), 1, reserved, [&] {
+  const status s = r->fill(0, held.data(), 1, true, reserved, [&] {
     for (std::uint32_t i = 0; i < with_commands + without; ++i) {
       const bool empty = i % 2 == 1;
       const std::size_t list = empty ? 0 : ask(1);
@@ -173,6 +173,27 @@ CMDQ_TEST(more_lists_gather_than_16_bits_can_count) {
   CMDQ_CHECK_EQ(r->issue(0, nullptr, 0).code, status::ok);
 }
 
+// Who fills entries in place may take long: others join the range, and keep to their deadlines.
+CMDQ_TEST(who_waits_behind_an_in_place_writer_keeps_its_deadline) {
+  for_all_policies(5, 2, 2, [](const setup& what) {
+    for (const bool sync : {false, true}) {
+      stage s(what);
+      s.expected = harm::breaks;
+      const std::size_t list = s.r.log.ask(0, kinds("tt"));
+      s.r.log.lists[list].inserted = 2;
+      status reserved = status::stalled;
+      static_cast<void>(s.r->fill(0, s.r.log.commands(list).data(), 2, sync, reserved, [&] {
+        const std::uint64_t took = s.time_of([&] { CMDQ_CHECK_EQ(s[1].issue(kinds("tt")), status::timeout); });
+        CMDQ_CHECK(took >= test_deadline_ns && took < test_deadline_ns + 20 * scheduler::idle_round_ns);
+      }));
+      CMDQ_CHECK_EQ(reserved, status::ok);
+      drain(s.r);
+      CMDQ_CHECK_EQ(s.r->recover(), status::ok);
+      s.r.log.check_complete();
+    }
+  });
+}
+
 // What gathers in a range is bounded by the ring: a ticket without commands takes an entry, too.
 CMDQ_TEST(tickets_without_commands_fill_a_range) {
   rig r(small_ring(strategy::combining, 5, 1, 2));
@@ -183,7 +204,7 @@ CMDQ_TEST(tickets_without_commands_fill_a_range) {
   status reserved = status::stalled;
   std::vector<ticket> tickets;
   status refused = status::ok;
-  static_cast<void>(r->fill_around(0, r.log.commands(list).data(), 1, reserved, [&] {
+  static_cast<void>(r->fill(0, r.log.commands(list).data(), 1, true, reserved, [&] {
     while (refused == status::ok && tickets.size() <= r.shape().entries()) {
       const auto t = r->submit(1, nullptr, 0);
       if (t.ok()) tickets.push_back(*t);

@@ -93,7 +93,7 @@ CMDQ_TEST(bug_L20_across_calls) {
     status reserved = status::ok;
     bool refused = false;
     try {
-      static_cast<void>(s.r->fill(0, &atc, 1, reserved));
+      static_cast<void>(s.r->fill(0, &atc, 1, true, reserved, [] {}));
     } catch (const failure&) {
       refused = true;
     }

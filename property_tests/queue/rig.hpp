@@ -82,13 +82,10 @@ class queue_face {
   virtual outcome issue(unsigned producer, const command* list, std::uint32_t n) = 0;
   virtual outcome issue_for(unsigned producer, const command* list, std::uint32_t n, std::uint64_t ns) = 0;
   virtual outcome insert(unsigned producer, const command* list, std::uint32_t n) = 0;
-  /// Fills claimed entries in place and waits for them. `reserved`: what the claim said; nothing is inserted unless ok.
-  status fill(unsigned producer, const command* list, std::uint32_t n, status& reserved) {
-    return fill_around(producer, list, n, reserved, [] {});
-  }
-  /// The same, with something done while the entries are claimed and not published.
-  virtual status fill_around(unsigned producer, const command* list, std::uint32_t n, status& reserved,
-                             const std::function<void()>& meanwhile) = 0;
+  /// Fills claimed entries in place, and waits for them if `sync`. `reserved`: what the claim said; nothing is inserted
+  /// unless ok. `meanwhile` is done while the entries are claimed and not published.
+  virtual status fill(unsigned producer, const command* list, std::uint32_t n, bool sync, status& reserved,
+                      const std::function<void()>& meanwhile) = 0;
   virtual result<ticket> submit(unsigned producer, const command* list, std::uint32_t n) = 0;
   virtual status poll(unsigned producer, const ticket& t) = 0;
   virtual status wait(unsigned producer, const ticket& t, std::uint64_t ns) = 0;

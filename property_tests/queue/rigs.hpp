@@ -33,9 +33,9 @@ class queue_of final : public queue_face {
     return producers_.at(i).issue_for(list, n, ns);
   }
   outcome insert(unsigned i, const command* list, std::uint32_t n) override { return producers_.at(i).insert(list, n); }
-  status fill_around(unsigned i, const command* list, std::uint32_t n, status& reserved,
-                     const std::function<void()>& meanwhile) override {
-    auto w = producers_.at(i).reserve(n, true);
+  status fill(unsigned i, const command* list, std::uint32_t n, bool sync, status& reserved,
+              const std::function<void()>& meanwhile) override {
+    auto w = producers_.at(i).reserve(n, sync);
     reserved = w.code();
     for (std::uint32_t k = 0; k < n; ++k)
       if (reserved == status::ok) CMDQ_CHECK_EQ(w.push(list[k]), status::ok);

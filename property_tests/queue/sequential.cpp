@@ -123,17 +123,21 @@ struct insert_step : insertion {
 };
 
 struct fill_step : insertion {
-  explicit fill_step(const model_state& m) : insertion(m) { kinds = *whole_lists(m.what, true); }
+  explicit fill_step(const model_state& m) : insertion(m), leaves(*rc::gen::inRange(0, 2) == 1) {
+    kinds = *whole_lists(m.what, true);
+  }
   void checkPreconditions(const model_state& m) const override {
     RC_PRE(!kinds.empty() && !m.what.opts.sync_every_batch);
   }
   void run(const model_state&, world& w) const override {
     const std::uint64_t began = scheduled_platform::alone_ns;
     w.update();
-    w.ended(caller(w).fill(kinds), began);
+    const bool atc = kinds[0] == kind::atc || kinds[0] == kind::dead_atc;
+    w.ended(leaves && !atc ? caller(w).fill_and_leave(kinds) : caller(w).fill(kinds), began);
     w.check();
   }
-  void show(std::ostream& o) const override { who(o) << " fills " << letters(kinds); }
+  void show(std::ostream& o) const override { who(o) << (leaves ? " fills and leaves " : " fills ") << letters(kinds); }
+  bool leaves;
 };
 
 struct submit_step : insertion {

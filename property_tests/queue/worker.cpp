@@ -122,7 +122,7 @@ status worker::fill(const std::vector<kind>& kinds) {
   asked(list).contiguous = true;
   const std::vector<command> commands = rig_.log.commands(list);
   status reserved = status::ok;
-  const status s = rig_->fill(number_, commands.data(), size(commands), reserved);
+  const status s = rig_->fill(number_, commands.data(), size(commands), true, reserved, [] {});
   if (reserved == status::ok) asked(list).inserted = size(commands);
   std::vector<std::size_t> answers_for = owed_;
   answers_for.push_back(list);
@@ -134,6 +134,24 @@ status worker::fill(const std::vector<kind>& kinds) {
     check_error(s, list, answers_for);
   }
   settle(s, list);
+  return s;
+}
+
+status worker::fill_and_leave(const std::vector<kind>& kinds) {
+  const std::size_t list = ask(kinds);
+  asked(list).contiguous = true;
+  const std::vector<command> commands = rig_.log.commands(list);
+  status reserved = status::ok;
+  const status s = rig_->fill(number_, commands.data(), size(commands), false, reserved, [] {});
+  if (reserved == status::ok) asked(list).inserted = size(commands);
+  if (s == status::ok) {
+    owed_.push_back(list);
+  } else {
+    std::vector<std::size_t> answers_for = owed_;
+    answers_for.push_back(list);
+    check_error(s, list, answers_for);
+    settle(s, list);
+  }
   return s;
 }
 

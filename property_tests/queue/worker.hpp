@@ -36,6 +36,8 @@ class worker {
   status insert(const std::vector<kind>& kinds);
   /// As issue(), filled in place. Precondition: a list that is not cut, not empty.
   status fill(const std::vector<kind>& kinds);
+  /// As insert(), filled in place. Precondition: as fill(), and no ATC invalidations.
+  status fill_and_leave(const std::vector<kind>& kinds);
   std::optional<kept_ticket> submit(const std::vector<kind>& kinds);
   status poll(const kept_ticket& k) { return answered(k, rig_->poll(number_, k.t)); }
   status wait(const kept_ticket& k, std::uint64_t ns) { return answered(k, rig_->wait(number_, k.t, ns)); }

@@ -38,7 +38,7 @@ struct scheduled_platform {
   /// While true, accesses are no scheduling points: a test looks at the state between two of them.
   static inline bool peeking = false;
 
-  /// `narrow`: others should often run here, since what they can do between two steps is rare otherwise.
+  /// `narrow`: see scheduler::point().
   static void access(bool narrow = false) {
     if (scheduler* s = peeking ? nullptr : scheduler::current()) s->point(narrow);
   }

@@ -7,7 +7,8 @@ namespace cmdq::test {
 
 namespace {
 constexpr std::size_t stack_bytes = std::size_t{256} << 10;
-constexpr unsigned default_run = 40;         ///< points between two switches once the choices are used up
+constexpr unsigned default_run = 40;  ///< points between two switches once the choices are used up
+constexpr unsigned narrow_choices = 6;
 constexpr std::size_t fewest_choices = 600;  ///< a shorter list is used again; few enough that nobody starves
 
 /// Stacks are used again: thousands of cases start a few threads each.
@@ -137,9 +138,9 @@ void scheduler::hand_over(unsigned which) {
   switch_to_main();
 }
 
-void scheduler::point(bool now) {
+void scheduler::point(bool narrow) {
   step();
-  if (now && choices_left()) go_on_ = 0;
+  for (unsigned i = 0; narrow && i < narrow_choices && choices_left(); ++i) hand_over(pick(next_choice()));
   if (go_on_ != 0) {
     --go_on_;
     return;

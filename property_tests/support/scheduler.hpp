@@ -37,8 +37,9 @@ class scheduler {
   /// The scheduler that runs the caller; null outside of run().
   static scheduler* current() noexcept { return current_; }
 
-  /// A shared access is about to happen. `now`: the next choice is made here, if there is one.
-  void point(bool now = false);
+  /// A shared access is about to happen. `narrow`: what others can do before it is rare, so several choices are made
+  /// here.
+  void point(bool narrow = false);
   /// Shared memory has changed: who waits may look again.
   void stored() noexcept { ++stores_; }
   /// The same by a read-modify-write.

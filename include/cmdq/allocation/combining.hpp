@@ -117,6 +117,7 @@ struct combining {
     /// The word of a group whose CPUs were idle for 2^31 entries would look as if it were ahead: a leader moves it on
     /// before its members can see their places. Never back: it was read before software CONS, and has not changed.
     void renew_done(const reservation& r) noexcept {
+      if (!gathering_.look_due(r.group, r.start)) return;
       auto& done = gathering_.done(r.group);
       position seen = done.load(at<site::cons_retry>);
       if (r.start - seen <= 1U << 30) return;

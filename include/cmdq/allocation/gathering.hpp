@@ -23,6 +23,7 @@ class gathering {
       groups_[i].word.store(uint64_t{first} << 32, at<site::setup>);
       groups_[i].opened.store(first, at<site::setup>);
       groups_[i].turn.store(first, at<site::setup>);
+      groups_[i].looked.set(first);
       groups_[i].done.store(first, at<site::setup>);
     }
   }
@@ -65,6 +66,13 @@ class gathering {
     groups_[i].shift.set(start - local);
     groups_[i].opened.store(to, at<site::group_open>);
     members_.wake();
+  }
+
+  /// Leader, in its turn: has nobody looked for 2^29 entries before `start` how old done() is?
+  bool look_due(uint8_t i, position start) noexcept {
+    if (start - groups_[i].looked.get() < 1U << 29) return false;
+    groups_[i].looked.set(start);
+    return true;
   }
 
   /// [G] Leader: all its members' entries are valid, so they know their places: the next leader may say others.

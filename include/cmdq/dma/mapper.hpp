@@ -148,10 +148,14 @@ class mapper {
     return {address - offset, mapped_bytes(dev.pages, bytes + offset)};
   }
 
+  /// What a flush takes back others may take first: with little left, several are needed.
   uint32_t allocate(uint32_t cpu, uint64_t pages) noexcept {
-    const uint32_t page = iova_.allocate(cpu, pages);
+    constexpr unsigned most_flushes = 8;
+    uint32_t page = iova_.allocate(cpu, pages);
     if (page != no_page || lazy_.load(at<site::lazy_look>) == 0) return page;
-    return flush(cpu) == status::ok ? iova_.allocate(cpu, pages) : no_page;
+    for (unsigned i = 0; page == no_page && i < most_flushes && flush(cpu) == status::ok; ++i)
+      page = iova_.allocate(cpu, pages);
+    return page;
   }
 
   /// Clears the extent's pages and adds them and their block to `into`. Anything but exactly one mapped buffer is

@@ -7,11 +7,12 @@
 namespace cmdq::allocation {
 
 /// One CMD_SYNC for all lists that gather behind an owner (none where nobody in the range waits). Members claim only
-/// their commands and wait for software CONS, which here moves from range end to range end; only the owner waits for
-/// the device. A range stays open while two earlier ones with a CMD_SYNC are with the device, so that a slow device is
-/// given few, large ranges and a fast one is never kept waiting. With options.groups, CPUs near each other gather their
-/// lists first and one of them claims for all. Wait-free claim (in groups: blocking on the leader); the owner's close
-/// is lock-free and fails at most once per other claimer.
+/// their commands and wait for software CONS, which here moves from range end to range end; the owner, if it waits at
+/// all, waits for the device, and members look at that now and then. A range whose owner waits stays open while two
+/// earlier ones with a CMD_SYNC are with the device, so that a slow device is given few, large ranges and a fast one is
+/// kept busy. With options.groups, CPUs near each other gather their lists first and one of them claims for all.
+/// Progress: wait-free claim; in groups blocking, members on their leader and a leader on the members of the claim
+/// before. The owner's close is lock-free and fails at most once per list claimed meanwhile.
 struct combining {
   static constexpr bool claims_before_space = true;
   static constexpr bool needs_range_ends = true;
@@ -214,8 +215,10 @@ struct combining {
     /// The owner's wait. Its range is done: so are those before it.
     [[gnu::always_inline]] status await_device(const reservation& r, who& w) noexcept {
       const sighting seen = base::wait_for_sync(r.done_at - 1, w);
-      if (seen.code == status::ok && base::forward(cons_, r.done_at)) base::wake(r.start, r.done_at);
-      return seen.code;
+      if (seen.code != status::ok) return seen.code;
+      base::forward(cons_, r.done_at);
+      base::wake(r.start, r.done_at);  // a later owner may have moved it, but woke only its own members
+      return status::ok;
     }
 
     /// Who has seen the group's lists done passes it on: the leader, unless it does not wait (a ticket).
@@ -229,7 +232,8 @@ struct combining {
         if (s != status::ok) return s;
       }
       const position to = cons_.load(at<site::cons_done>);
-      if (base::forward(done, to)) base::wake(r.start, to);
+      base::forward(done, to);
+      base::wake(r.start, to);
       return status::ok;
     }
 

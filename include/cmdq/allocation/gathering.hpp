@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Gathering near the CPUs, before the ring. Lists of one group get positions in the group by one fetch-add on a word
-// near them; the first of them leads: it claims for all in the ring and says where they are. So only leaders touch the
-// ring's claim word, and entries of one cache line come from one group.
+// near them; the first of them leads: it claims for all in the ring and says where they are. So the ring's claim word
+// is left to leaders (and to lone CMD_SYNCs and in-place writers), and most cache lines of entries come from one group.
 #pragma once
 
 #include <cmdq/allocation/reservation.hpp>

@@ -65,7 +65,7 @@ class ranges : public claim_ahead<Ring, Sync, Reclaim> {
   [[gnu::always_inline]] sighting wait_for_sync(position p, who& w) noexcept { return sync_.wait(*this, p, w); }
 
   /// [S] Waits until the claimed entries up to `end` are free; false when the device has failed. Cost: mostly one
-  /// load of a word that changes once a lap.
+  /// load of a word that changes once a lap, in a ring that is nearly full more often.
   [[gnu::always_inline]] bool has_space(position end, who& w) noexcept {
     return end - space_.load(at<site::cons_space>) <= ring_.shape().entries() || renew_space(end, w);
   }

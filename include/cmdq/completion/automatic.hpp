@@ -15,6 +15,8 @@ class automatic {
     return msi_ ? poll_msi::sync_for(slot_address, signal) : poll_cons::sync_for(slot_address, signal);
   }
   [[nodiscard]] bool by_msi() const noexcept { return msi_; }
+  /// In CONS mode too: an MSI before the switch may have shown more than CMDQ_CONS does yet.
+  [[nodiscard]] static constexpr bool may_trail() noexcept { return true; }
   /// Before more than one producer inserts. A CMD_SYNC already sent is still noticed, in either mode, through CONS.
   void use_msi(bool yes) noexcept { msi_ = yes; }
 

@@ -11,6 +11,7 @@ struct poll_cons {
   /// What a CMD_SYNC of this mode looks like; `slot_address` is its own entry's device address.
   static constexpr command sync_for(uint64_t, sync_signal signal) noexcept { return make_sync(signal); }
   [[nodiscard]] static constexpr bool by_msi() noexcept { return false; }
+  [[nodiscard]] static constexpr bool may_trail() noexcept { return false; }
 };
 
 }  // namespace cmdq::completion

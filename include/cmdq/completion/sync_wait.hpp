@@ -21,6 +21,8 @@ class sync_wait {
   }
 
   [[nodiscard]] bool by_msi() const noexcept { return completion_.by_msi(); }
+  /// May MSI words have taken software CONS past CMDQ_CONS?
+  [[nodiscard]] bool may_trail() const noexcept { return completion_.may_trail(); }
   [[nodiscard]] Completion& completion() noexcept { return completion_; }
 
   /// One look at the device: where it is, and its errors handled. CONS shows command-queue errors; GERROR shows those
@@ -34,7 +36,7 @@ class sync_wait {
   template <class Allocation>
   [[gnu::always_inline]] sighting look_from(Allocation& allocation, position base, bool all_errors, who& w) noexcept {
     uint32_t reg = 0;
-    sighting seen = ring_.look(allocation, base, completion_.by_msi(), w, reg);
+    sighting seen = ring_.look(allocation, base, completion_.may_trail(), w, reg);
     if (seen.code != status::ok || all_errors || cons_error(reg) != 0) seen.code = settle(allocation, seen.code, w);
     if (completion_.by_msi()) seen.cons = landed(base, seen.cons);
     return seen;
@@ -103,7 +105,7 @@ class sync_wait {
   /// What follows a look that found an error, or that was to look at GERROR too.
   template <class Allocation>
   [[gnu::noinline, gnu::cold]] status settle(Allocation& allocation, status s, who& w) noexcept {
-    if (s == status::ok) return errors_.handle(allocation, completion_.by_msi(), w);
+    if (s == status::ok) return errors_.handle(allocation, completion_.may_trail(), w);
     errors_.fail();
     return s;
   }

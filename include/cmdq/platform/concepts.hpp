@@ -48,7 +48,8 @@ concept plain_cell = requires(A a, const A c, T v) {
 ///  - `now_ns()`: monotonic nanoseconds. A constant 0 means "no clock": deadlines never end there.
 ///  - `fence(at<site>)`: a thread fence of that order.
 ///  - `critical_section`: held from claim to publication; interrupts off on bare metal, empty on a hosted system.
-///  - optional, `index()`: number of the current CPU; CPUs near each other have near numbers (options.groups).
+///  - optional, `index()`: number of the current CPU; CPUs near each other should have near numbers
+///    (options.groups); where a system numbers them otherwise, map them here.
 template <class P>
 concept platform_type = requires(const void* line, unsigned round) {
   requires atomic_cell<typename P::template atomic<uint32_t>, uint32_t>;

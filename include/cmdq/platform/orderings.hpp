@@ -56,7 +56,7 @@ enum class order : unsigned char { relaxed, acquire, release, acq_rel, seq_cst }
   X(detach, release, "attach", "a cell passes from one producer to the next", "two producers write one cell")        \
   X(claim_look, relaxed, "claim", "a guess that the compare-exchange or the space check confirms", "-")               \
   X(claim_packed, acquire, "cons_advance", "[S] slots are free when the word says so", "entry overwritten too early") \
-  X(claim_add, relaxed, "gather_close", "positions only; space is checked by cons_space", "-")                        \
+  X(claim_add, relaxed, "gather_close", "positions only; space is checked by cons_space. A producer's claims on a group's word and on the ring's are in order because a claim's value decides the next access (no load buffering, as in RC11 and on Armv8)", "-")                        \
   X(gather_close, relaxed, "claim", "fixes the range; its entries come under [E]", "-")                               \
   X(cons_look, acquire, "cons_advance", "[S] base for reading CONS: the register is read later",                      \
     "CONS reconstructed from a base younger than the register")                                                       \

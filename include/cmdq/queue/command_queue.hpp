@@ -31,6 +31,7 @@ class command_queue {
     for (uint32_t i = 0; i < ring_.opts().producers; ++i) {
       producer_cell<P>& cell = ring_.cell(i);
       if (cell.taken.exchange(1, at<site::attach>) != 0) continue;
+      cell.reset();  // what its last owner left untold is nobody's
       out = producer(*this, cell);
       return status::ok;
     }
@@ -53,14 +54,17 @@ class command_queue {
     who w{time_budget<P>(0), unused};
     uint32_t reg = 0;
     const position told = ring_.told();
-    const status s = errors_.handle_again(allocation_, sync_.by_msi(), w);
+    const status s = errors_.handle_again(allocation_, sync_.may_trail(), w);
     if (s != status::ok) return s;
-    const sighting seen = ring_.look(allocation_, allocation_.cons(at<site::cons_look>), sync_.by_msi(), w, reg);
+    const sighting seen = ring_.look(allocation_, allocation_.cons(at<site::cons_look>), sync_.may_trail(), w, reg);
     if (seen.code != status::ok) return seen.code;
     if (seen.cons != told || allocation_.claimed() != told || ring_.told() != told) return status::stalled;
     if (sync_.by_msi() && sync_.landed(allocation_.cons(at<site::cons_look>), told) != told) return status::stalled;
     allocation_.advance(told);
-    return errors_.clear() ? status::ok : status::stalled;
+    if (!errors_.clear()) return status::stalled;
+    if (allocation_.claimed() == told) return status::ok;
+    errors_.stall();  // somebody who came in before the stall has claimed meanwhile, and may have timed out again
+    return status::stalled;
   }
 
   /// What CMDQ_PROD and CMDQ_CONS must hold for the device to go on where it stopped.
@@ -117,9 +121,10 @@ class command_queue {
       const status s = run(list, next.n, next.sync, w, by, o);
       if (s != status::ok) return give_up(o, s);
       if (next.repeat) {
+        const uint32_t once = o.inserted;
         const status again = run(list, next.n, next.sync, w, by, o);
+        o.inserted = once;
         if (again != status::ok) return give_up(o, again);
-        o.inserted -= next.n;  // counted once
       }
       if (next.sync) o.done = o.inserted;
       list += next.n;
@@ -207,7 +212,7 @@ class command_queue {
       return 0;
   }
 
-  /// Claim, write, publish. On any status but ok nothing is in the ring.
+  /// Claim, write, publish. On any status but ok nothing of the list is in the ring.
   [[gnu::always_inline]] status put(const command* list, uint32_t n, intent what, written how, uint32_t entered, who& w,
                                     producer& by, reservation& r) noexcept {
     [[maybe_unused]] typename P::critical_section in_here;
@@ -284,7 +289,7 @@ class command_queue {
       errors_.stall();
       by.cell_->set(by.cell_->waited, r.end(), r.end());
     }
-    return ticket{r.start, r.end(), r.done_at, entered};
+    return ticket{r.start, r.closed ? r.done_at : r.end(), r.done_at, entered};
   }
 
   /// A ticket from behind what is claimed is 2^31 entries old, or older.

@@ -43,6 +43,7 @@ template <class C>
 concept completion_policy = requires(const C c, uint64_t address) {
   { c.sync_for(address, sync_signal::event) } -> detail::same_as<command>;
   { c.by_msi() } -> detail::same_as<bool>;
+  { c.may_trail() } -> detail::same_as<bool>;
 };
 
 template <class R, class P, class W>

@@ -45,8 +45,9 @@ class producer {
   /// Inserts `n` commands and waits until the device has done them. Returns ok, an error of these very commands or of
   /// this producer's insert()s since it last waited (illegal_command, fetch_abort, atc_timeout), timeout, stalled,
   /// device_fault or invalid_argument (`inserted` tells how far it came). n = 0: a lone CMD_SYNC. Waits at most
-  /// options.deadline_ns in all. Progress: lock-free up to the claim (wait-free except cmpxchg_loop), then blocking
-  /// on CPUs that are between claim and publication.
+  /// options.deadline_ns in all for the device and for space. Progress: lock-free up to the claim (wait-free except
+  /// cmpxchg_loop; in groups blocking on the group's leader), then blocking on CPUs that are between claim and
+  /// publication.
   outcome issue(const command* list, uint32_t n) noexcept { return issue_for(list, n, budget()); }
   /// The same with a time budget of its own, in nanoseconds.
   outcome issue_for(const command* list, uint32_t n, uint64_t ns) noexcept {
@@ -54,9 +55,9 @@ class producer {
   }
 
   /// Inserts `n` commands and returns once they are in the ring: not done, but sure to be executed in order, and
-  /// covered by this producer's next issue(), which also tells their errors. n = 0 does nothing. Lists with ATC_INV
-  /// are waited for, since their errors are reported at a CMD_SYNC only, and so is each list after
-  /// producer_cell::most_unsynced others. Else as issue(), but waits for the device only for space.
+  /// covered by this producer's next issue(), which also tells their errors (none follows: they end with the producer).
+  /// n = 0 does nothing. Lists with ATC_INV are waited for, since their errors are reported at a CMD_SYNC only, and so
+  /// is each list after producer_cell::most_unsynced others. Else as issue(), but waits for the device only for space.
   outcome insert(const command* list, uint32_t n) noexcept {
     return Queue::template insert_for<false>(list, n, *this, budget());
   }
@@ -70,7 +71,8 @@ class producer {
   }
 
   /// Is the ticket's list done? ok, would_block, its error, expired (too old to be answered for), or device_fault.
-  /// Never waits. Cost: a few loads, at most one device read.
+  /// Never waits. Cost: a few loads, at most three device reads (CONS, GERROR, GERRORN), more where an error is
+  /// handled.
   [[nodiscard]] status poll(const ticket& t) noexcept {
     return queue_ == nullptr ? status::invalid_argument : queue_->poll(t, *this);
   }
@@ -82,8 +84,8 @@ class producer {
 
   /// Claims `n` entries to be filled in place, at most options.batch_limit; `sync`: with a CMD_SYNC that commit()
   /// waits for. The writer's code(): ok, out_of_range, invalid_argument (n = 0, or a device that wants lists issued
-  /// twice or of one class), stalled, timeout, device_fault; nothing is claimed then. The budget runs from here to
-  /// the end.
+  /// twice or of one class), stalled, timeout, device_fault; nothing is claimed then. The budget of the call
+  /// starts with its first wait; time spent filling does not count.
   [[nodiscard]] writer<Queue> reserve(uint32_t n, bool sync) noexcept {
     return closed_ ? writer<Queue>(*this, status::invalid_argument) : queue_->reserve(n, sync, *this);
   }

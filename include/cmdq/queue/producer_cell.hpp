@@ -19,6 +19,12 @@ struct alignas(64) producer_cell {
   typename P::template atomic<uint32_t> error;  ///< position and code of their first error not yet told, as in a mark
   typename P::template atomic<uint32_t> taken;
 
+  /// For a new producer: no lists, no errors.
+  void reset() noexcept {
+    waited.store(0, at<site::cell_list>);
+    for (auto& list : unsynced) list.store(0, at<site::cell_list>);
+    error.store(0, at<site::cell_error>);
+  }
   void set(typename P::template atomic<uint64_t>& list, position start, position end) noexcept {
     list.store((static_cast<uint64_t>(start) << 32) | end, at<site::cell_list>);
   }

@@ -80,7 +80,8 @@ class ring {
     valid_.wake();
   }
 
-  /// [E] Waits until all of [from, to) is valid. Waits only for CPUs between claim and mark, which wait for nobody.
+  /// [E] Waits until all of [from, to) is valid. Waits only for CPUs between claim and mark, which wait for no device;
+  /// a member of a group among them waits for its leader, an in-place writer for its user.
   void wait_valid(position from, position to) noexcept {
     while (from != to) {
       const valid_span s = first_span(geo_, from, to);

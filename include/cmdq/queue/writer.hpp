@@ -25,6 +25,7 @@ class writer {
         claim_(other.claim_),
         commands_(other.commands_),
         filled_(other.filled_),
+        atc_(other.atc_),
         entered_(other.entered_),
         code_(other.code_) {
     other.queue_ = nullptr;

@@ -13,8 +13,8 @@ template <class P>
 requires requires { P::rounds_per_clock_check; }
 inline constexpr unsigned rounds_per_clock_check<P> = P::rounds_per_clock_check;
 
-/// How many fruitless polls of memory go by before the waiter looks at the device as well (lost MSI, device errors, an
-/// owner that is off its processor). A platform may say so itself.
+/// How many fruitless polls of memory go by before the waiter looks at the device as well (aborted MSI, device errors,
+/// an owner that is off its processor). A platform may say so itself.
 template <class P>
 inline constexpr unsigned polls_per_device_look = 64;
 template <class P>

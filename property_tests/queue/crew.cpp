@@ -7,7 +7,7 @@ namespace cmdq::test {
 
 namespace {
 
-constexpr std::uint64_t step_limit = 400'000;
+constexpr std::uint64_t step_limit = 2'000'000;
 constexpr std::uint64_t lateness_ns = test_deadline_ns / 4;  ///< for the others' steps between two looks at the clock
 
 /// `bounded`: every call ends within its budget.
@@ -89,8 +89,11 @@ void stand_still(std::uint64_t ns) {
 
 void run_crew(const crew_case& c) {
   rig r(c.what, c.seed);
-  for (std::uint32_t i = 0; c.what.opts.groups != 1 && i < c.what.opts.groups; ++i)
-    r.memory().groups[i].done.store(c.what.opts.first - c.idle_groups, at<site::setup>);
+  for (std::uint32_t i = 0; c.what.opts.groups != 1 && i < c.what.opts.groups; ++i) {
+    const position last = c.what.opts.first - c.idle_groups;
+    r.memory().groups[i].done.store(last, at<site::setup>);
+    r.memory().groups[i].looked.set(last);
+  }
   for (const auto& [offset, times] : c.aborts) r.device.plan.abort_fetch(c.what.opts.first + offset, times);
   r.device.plan.kill_stream(dead_stream_id, c.dead_reports);
   if (c.msi_failures) r.device.plan.failing_msis = model::for_ever;

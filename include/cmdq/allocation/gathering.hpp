@@ -68,9 +68,10 @@ class gathering {
     members_.wake();
   }
 
-  /// Leader, in its turn: has nobody looked for 2^29 entries before `start` how old done() is?
+  /// Leader, in its turn: has nobody looked for so many entries before `start` how old done() is? They are few, since a
+  /// group that was idle for a multiple of 2^32 entries, and up to so many more, does not look.
   bool look_due(uint8_t i, position start) noexcept {
-    if (start - groups_[i].looked.get() < 1U << 29) return false;
+    if (start - groups_[i].looked.get() < 1U << 12) return false;
     groups_[i].looked.set(start);
     return true;
   }

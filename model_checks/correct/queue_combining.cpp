@@ -16,7 +16,7 @@ const by_msi r2(msi32);
 const by_msi r3(msi64);
 
 const queue_case grouped_cons[] = CMDQ_GROUPED_CASES("combining/cons", false, 1);
-const queue_case grouped_msi32[] = CMDQ_GROUPED_CASES("combining/msi32", false, 2);
+const queue_case grouped_msi32[] = CMDQ_GROUPED_CASES("combining/msi32", false, 1);
 const by_cons r4(grouped_cons);
 const by_msi r5(grouped_msi32);
 

@@ -216,6 +216,25 @@ CMDQ_TEST(bug_L85_positions_near_every_wrap) {
     }
 }
 
+// A member that gave up left the lock before its owner had entered it for it: the count below nobody kept out a member
+// that waited for space, for whom the owner waited. Found by the property of broken devices.
+CMDQ_TEST(a_sync_that_gives_up_does_not_lock_the_others_out) {
+  crew_case c;
+  c.what = small_ring(strategy::owner_bits, 4, 3, 4);
+  c.what.locked = c.what.park = true;
+  c.what.opts.first = 0U - 1;
+  c.expected = harm::breaks;
+  c.aborts = {{7, 1}};
+  c.pauses = {{32, 3 * test_deadline_ns}};
+  c.programs = {{issue(""), issue("")},
+                {{op::what::submit_and_wait, kinds("ttt")}},
+                {issue("ttt"), issue("t"), issue(""), issue("")},
+                {issue(""), issue("ttt")}};
+  c.interleaving = {6, 32, 8, 37, 25, 24, 33, 27, 22, 29, 27, 5, 16, 12};
+  run_crew(c);
+  under_any_interleaving(c);
+}
+
 // CONS within two laps but beyond PROD is no completion: not even for a list whose owner has not told the device yet.
 CMDQ_TEST(nothing_is_done_before_the_device_was_told) {
   for (const strategy which : all_strategies) {

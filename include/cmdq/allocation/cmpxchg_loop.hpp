@@ -86,6 +86,7 @@ struct cmpxchg_loop {
 
    private:
     friend class own_sync_wait<state, who>;
+    void give_up(const reservation&) noexcept { reclaim_.abandon(); }
     // Layout: software CONS (31 bits) | position (32 bits) | owned (1 bit). CONS is on top, so that nothing carries
     // into its neighbours; the two positions are at most N apart, so 31 bits tell them apart.
     static constexpr unsigned cons_shift = 33;

@@ -7,7 +7,7 @@
 namespace cmdq::allocation {
 
 /// What the strategies share whose lists end in a CMD_SYNC of their own: waiting for it, and giving the space back.
-/// `Self` has `sync_` and `reclaim_` and makes this its friend.
+/// `Self` has `sync_`, `reclaim_` and `give_up(r)`, for a list that is not done, and makes this its friend.
 template <class Self, class who>
 class own_sync_wait {
  public:
@@ -17,7 +17,7 @@ class own_sync_wait {
     if (seen.code == status::ok) {
       self().reclaim_.leave(self(), seen.cons);
     } else {
-      self().reclaim_.abandon();
+      self().give_up(r);
     }
     return seen.code;
   }

@@ -63,11 +63,18 @@ struct owner_bits {
     static_assert(max_producers < one_list && (1U << max_log2_size) - 1 <= ~0U / one_list);
     static constexpr uint64_t position_bits = ~uint64_t{0} << 32;
 
+    /// A sync leaves the lock only after its owner has entered it: a count below nobody would look like an exclusive
+    /// holder, for whom a member of the same range may wait that the owner waits for.
+    [[gnu::noinline, gnu::cold]] void give_up(const reservation& r) noexcept {
+      if constexpr (decltype(reclaim_)::may_lag) ring_.wait_told(r.end());
+      reclaim_.abandon();
+    }
+
     /// The device has failed under a claim: it is filled and the turn handed on, so that nobody waits for it.
     [[gnu::noinline, gnu::cold]] status abandon(reservation r, who& w) noexcept {
       base::fill(r.start, r.n);
       tell_as_owner(r, w);
-      if (r.waited) reclaim_.abandon();  // counted by the owner, now or later: the count is modular
+      if (r.waited) give_up(r);
       return status::device_fault;
     }
 

@@ -95,6 +95,10 @@ class ring {
   void take_turn(position start) noexcept {
     await_always<P, wait_policy>(turn_, told_, at<site::told_wait>, [=](position t) { return t == start; });
   }
+  /// [T] Waits until the device has been told of everything before `end`.
+  void wait_told(position end) noexcept {
+    await_always<P, wait_policy>(turn_, told_, at<site::told_wait>, [=](position t) { return reached(t, end); });
+  }
   /// [T] Is it the turn of `start` already?
   [[nodiscard]] bool has_turn(position start) const noexcept { return told_.load(at<site::told_wait>) == start; }
 

@@ -92,6 +92,7 @@ void run_crew(const crew_case& c) {
   for (std::uint32_t i = 0; c.what.opts.groups != 1 && i < c.what.opts.groups; ++i) {
     const position last = c.what.opts.first - c.idle_groups;
     r.memory().groups[i].done.store(last, at<site::setup>);
+    r.memory().groups[i].claimed.set(last);
     r.memory().groups[i].looked.set(last);
   }
   for (const auto& [offset, times] : c.aborts) r.device.plan.abort_fetch(c.what.opts.first + offset, times);

@@ -176,6 +176,7 @@ CMDQ_TEST(more_lists_gather_than_16_bits_can_count) {
 // Who fills entries in place may take long: others join the range, and keep to their deadlines.
 CMDQ_TEST(who_waits_behind_an_in_place_writer_keeps_its_deadline) {
   for_all_policies(5, 2, 2, [](const setup& what) {
+    if (what.allocation == strategy::owner_bits && locks(what)) return;  // gives up only once the writer has published
     for (const bool sync : {false, true}) {
       stage s(what);
       s.expected = harm::breaks;

@@ -64,7 +64,8 @@ struct owner_bits {
     static constexpr uint64_t position_bits = ~uint64_t{0} << 32;
 
     /// A sync leaves the lock only after its owner has entered it: a count below nobody would look like an exclusive
-    /// holder, for whom a member of the same range may wait that the owner waits for.
+    /// holder, for whom a member of the same range may wait that the owner waits for. So with sync_locked a call may
+    /// outlast its budget while others of its range are between claim and publication.
     [[gnu::noinline, gnu::cold]] void give_up(const reservation& r) noexcept {
       if constexpr (decltype(reclaim_)::may_lag) ring_.wait_told(r.end());
       reclaim_.abandon();

@@ -93,7 +93,7 @@ void run_crew(const crew_case& c) {
     const position last = c.what.opts.first - c.idle_groups;
     r.memory().groups[i].done.store(last, at<site::setup>);
     r.memory().groups[i].claimed.set(last);
-    r.memory().groups[i].looked.set(last);
+    r.memory().groups[i].looked.set(last - 100);
   }
   for (const auto& [offset, times] : c.aborts) r.device.plan.abort_fetch(c.what.opts.first + offset, times);
   r.device.plan.kill_stream(dead_stream_id, c.dead_reports);

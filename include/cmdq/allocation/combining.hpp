@@ -104,10 +104,11 @@ struct combining {
       }
       const uint64_t closed = gathering_.close(r.group, local);
       r.group_n = position_of(closed) - local;
-      claim(r.group_n, (base::gathered_of(closed) >= one_sync ? one_sync : 0U) | one_list, r);
+      const bool synced = base::gathered_of(closed) >= one_sync;
+      claim(r.group_n, (synced ? one_sync : 0U) | one_list, r);
       r.done_at = r.end() + 1;
       const bool free = base::has_space(r.start + r.group_n + 1, w);
-      renew_done(r);
+      renew_done(r, r.start + r.group_n + (synced ? 1U : 0U));
       gathering_.open(r.group, local, position_of(closed), r.start);  // on a failed device, too: nobody waits for ever
       if (free) return status::ok;
       base::fill(r.start, r.n);
@@ -117,8 +118,8 @@ struct combining {
 
     /// The word of a group whose CPUs were idle for 2^31 entries would look as if it were ahead: a leader moves it on
     /// before its members can see their places. Never back: it was read before software CONS, and has not changed.
-    void renew_done(const reservation& r) noexcept {
-      if (!gathering_.look_due(r.group, r.start)) return;
+    void renew_done(const reservation& r, position end) noexcept {
+      if (!gathering_.look_due(r.group, r.start, end)) return;
       auto& done = gathering_.done(r.group);
       position seen = done.load(at<site::cons_retry>);
       if (r.start - seen <= 1U << 30) return;
@@ -221,17 +222,19 @@ struct combining {
       return status::ok;
     }
 
-    /// Who has seen the group's lists done passes it on: the leader, unless it does not wait (a ticket).
+    /// Who has seen the group's lists done passes it on, and no more than that (see look_due): the leader all of its
+    /// claim, a member its own, where the leader does not wait (a ticket).
     [[gnu::noinline]] status complete_in_group(const reservation& r, who& w) noexcept {
       auto& done = gathering_.done(r.group);
+      position to = r.done_at;
       if (r.group_n == 0) {
-        const status s = base::await_range(done, r.done_at, w);
-        if (s != status::ok || reached(done.load(at<site::cons_done>), r.done_at)) return s;
+        const status s = base::await_range(done, to, w);
+        if (s != status::ok || reached(done.load(at<site::cons_done>), to)) return s;
       } else {
-        const status s = r.owner ? await_device(r, w) : base::await_range(cons_, r.done_at, w);
+        const status s = r.owner ? await_device(r, w) : base::await_range(cons_, to, w);
         if (s != status::ok) return s;
+        to = r.start + r.group_n + 1;  // waited for, so with a CMD_SYNC behind it
       }
-      const position to = cons_.load(at<site::cons_done>);
       base::forward(done, to);
       base::wake(r.start, to);
       return status::ok;

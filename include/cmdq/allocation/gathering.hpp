@@ -23,6 +23,7 @@ class gathering {
       groups_[i].word.store(uint64_t{first} << 32, at<site::setup>);
       groups_[i].opened.store(first, at<site::setup>);
       groups_[i].turn.store(first, at<site::setup>);
+      groups_[i].claimed.set(first);
       groups_[i].looked.set(first);
       groups_[i].done.store(first, at<site::setup>);
     }
@@ -68,12 +69,17 @@ class gathering {
     members_.wake();
   }
 
-  /// Leader, in its turn: has nobody looked for so many entries before `start` how old done() is? They are few, since a
-  /// group that was idle for a multiple of 2^32 entries, and up to so many more, does not look.
-  bool look_due(uint8_t i, position start) noexcept {
-    if (start - groups_[i].looked.get() < 1U << 12) return false;
-    groups_[i].looked.set(start);
-    return true;
+  /// Leader, in its turn, of the claim [start, end) in the ring, with its CMD_SYNC: must it look how old done() is?
+  /// After so many entries without a look, or without a claim: that includes multiples of 2^32, after which the claim
+  /// seems to lie before the end of the last one. done() is never beyond that end, so without a look it is behind
+  /// `start`.
+  bool look_due(uint8_t i, position start, position end) noexcept {
+    constexpr uint32_t often = 1U << 29;
+    group& g = groups_[i];
+    const bool due = start - g.claimed.get() >= often || start - g.looked.get() >= often;
+    g.claimed.set(end);
+    if (due) g.looked.set(start);
+    return due;
   }
 
   /// [G] Leader: all its members' entries are valid, so they know their places: the next leader may say others.

@@ -16,7 +16,8 @@ struct alignas(64) gather_group {
   alignas(64) typename P::template atomic<position> opened;  ///< up to here the lists know their place in the ring
   typename P::template plain<uint32_t> shift;                ///< of those opened last: ring minus group position
   alignas(64) typename P::template atomic<position> turn;    ///< up to here the lists are valid: the next leader's turn
-  typename P::template plain<position> looked;             ///< in the ring, when a leader last looked how old `done` is
+  typename P::template plain<position> claimed;  ///< end of the group's last claim in the ring, with its CMD_SYNC
+  typename P::template plain<position> looked;   ///< in the ring, when a leader last looked how old `done` is
   alignas(64) typename P::template atomic<position> done;  ///< ring position up to which the group's lists are done
 };
 

@@ -14,7 +14,7 @@ namespace cmdq::checks {
 
 /// What the device does differently. Positions are free-running.
 struct manners {
-  bool lazy = false;                ///< CONS moves only when the ring is empty
+  bool lazy = false;                ///< CONS moves only when the ring is empty; beside MSIs, less than a lap late
   bool msi_64_bit = false;          ///< Hi16xx: the MSI write is 64 bits
   bool msi_late = false;            ///< the MSI write comes after CONS has moved
   bool defer_effects = false;       ///< effects become visible only with the next CMD_SYNC, as the architecture allows
@@ -164,13 +164,17 @@ class participant_device {
   }
 
   void signal(const command& c) {
+    signals_ = true;
     check(window_.write(c.word[1] & 0x000ffffffffffffcULL, c.word[0] >> 32, manners_.msi_64_bit ? 8 : 4),
           "the MSI goes to the CMD_SYNC's own entry");
   }
 
+  /// By an MSI the queue knows of progress that CONS does not show yet. That is told from progress that it does show
+  /// only while CONS is less than a lap late.
   void advance() {
     ++next_;
-    if (!manners_.lazy) publish();
+    const bool nearly_a_lap = distance(published_, next_) + 1 >= static_cast<std::int32_t>(shape_.entries());
+    if (!manners_.lazy || (signals_ && nearly_a_lap)) publish();
   }
 
   void publish() {
@@ -194,6 +198,7 @@ class participant_device {
   bool seen_[max_tags] = {};  ///< executed or refused
   unsigned deferred_[max_tags] = {};
   unsigned deferred_count_ = 0;
+  bool signals_ = false;  ///< has written an MSI
   bool failed_ = false;
   std::uint32_t raised_ = 0;
   std::uint32_t error_ = 0;

@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "own_core.hpp"
+
 namespace bench {
 
 using P = cmdq::platform::boost_atomic;
@@ -63,12 +65,12 @@ struct device_kind {
 
 /// While it has nothing to do, and while a CMD_SYNC takes its time, a threaded device gives its processor to the
 /// producers: a real device does not compete with them for one. But then it has to wait for its turn, so sync_ns is the
-/// least that a CMD_SYNC takes. One that keeps its core is as punctual as a real device, and the producers have one
-/// core less.
+/// least that a CMD_SYNC takes. One that keeps its core has it for itself and is as punctual as a real device; the
+/// producers have one core less.
 class device {
  public:
   device(cmdq::ring_entry<P>* entries, std::uint32_t threads, device_kind kind)
-      : entries_(entries), kind_(kind), record_(threads) {
+      : entries_(entries), kind_(kind), record_(threads), core_(kind.threaded && kind.keeps_core) {
     if (kind.threaded) thread_ = std::thread([this] { run(); });
   }
   device(const device&) = delete;
@@ -131,6 +133,7 @@ class device {
   }
 
   void run() {
+    core_.take();
     std::uint32_t cons = 0;
     for (;;) {
       const bool last = stop_.load(std::memory_order_acquire);
@@ -153,6 +156,7 @@ class device {
   const cmdq::geometry shape_{ring_log2};
   const device_kind kind_;
   record record_;
+  const own_core core_;
   alignas(64) std::atomic<std::uint32_t> prod_{0};
   std::atomic<std::uint64_t> prod_writes_{0};
   alignas(64) std::atomic<std::uint32_t> cons_{0};

@@ -6,7 +6,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include "contention/queues.hpp"
 #include "contention/run.hpp"
 #include "latency/one_thread.hpp"
 #include "machine.hpp"

@@ -29,6 +29,9 @@ class session {
   [[nodiscard]] virtual std::uint64_t retries() const { return 0; }
 };
 
+/// CPUs that gather on their own first, for combining_groups. Set by main; 0: 8 on a large machine, else half of it.
+inline std::uint32_t cpus_per_group = 0;
+
 class contender {
  public:
   contender(const scenario& s) : storage_(std::make_unique<ring_storage>()), device_(entries(), s.threads, s.dev) {}

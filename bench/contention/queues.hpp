@@ -19,9 +19,6 @@ struct queue_config : cmdq::default_config {
   using stats = cmdq::stats::counters;
 };
 
-/// CPUs that gather on their own first, where asked for: 8 on a large machine, else half of it. Set by main.
-inline std::uint32_t cpus_per_group = 0;
-
 template <class Config>
 struct in_groups : Config {
   static constexpr bool grouped = true;

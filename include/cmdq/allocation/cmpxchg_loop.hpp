@@ -5,8 +5,10 @@
 
 namespace cmdq::allocation {
 
-/// Space check and claim in one compare-exchange on a word that also holds software CONS (Linux since 5.4). Claims only
-/// what fits. Lock-free, not fair: retries grow with the number of CPUs, and each move of software CONS causes more.
+/// Space check and claim in one compare-exchange loop (Linux since 5.4). Claims only what fits. The published form has
+/// software CONS in the claim word, whose moves fail others' claims; here it has a word of its own: a claim that fitted
+/// an older CONS fits a younger one. Lock-free, not fair while there is space: retries grow with the number of CPUs.
+/// Without space first come, first served.
 struct cmpxchg_loop {
   static constexpr bool claims_before_space = false;
   static constexpr bool needs_range_ends = false;
@@ -14,35 +16,13 @@ struct cmpxchg_loop {
   static constexpr bool gathers_in_groups = false;
 
   template <class Ring, class Sync, class Reclaim>
-  class state : public own_sync_wait<state<Ring, Sync, Reclaim>, typename Ring::who> {
+  class state : public own_sync_wait<state<Ring, Sync, Reclaim>, Ring, Sync, Reclaim> {
+    using base = own_sync_wait<state, Ring, Sync, Reclaim>;
+    using base::ring_, base::word_, base::cons_, base::reclaim_, base::line_, base::position_of, base::gathered_of;
+
    public:
-    using P = typename Ring::P;
-    using who = typename Ring::who;
-
-    state(Ring& ring, Sync& sync) noexcept
-        : ring_(ring), sync_(sync), word_(pack(ring.opts().first, ring.opts().first)) {}
-
-    /// Software CONS. Cost: one load.
-    template <site S>
-    [[nodiscard]] position cons(at_site<S> s) const noexcept {
-      return cons_of(word_.load(s));
-    }
-    /// Is software CONS still `known`? Cost: one load.
-    template <site S>
-    [[nodiscard]] bool cons_is(position known, at_site<S> s) const noexcept {
-      return word_.load(s) >> cons_shift == (known & 0x7fffffffU);
-    }
-    [[nodiscard]] position covered_from(position p) const noexcept { return p; }
-    [[nodiscard]] position claimed() const noexcept { return position_of(word_.load(at<site::claim_look>)); }
-
-    /// [S] Moves software CONS forward to `to`, never back. Lock-free. Cost: one load and one compare-exchange.
-    void advance(position to) noexcept {
-      uint64_t seen = word_.load(at<site::cons_retry>);
-      while (distance(cons_of(seen), to) > 0) {
-        const uint64_t next = (seen & ~(~uint64_t{0} << cons_shift)) | (static_cast<uint64_t>(to) << cons_shift);
-        if (word_.compare_exchange(seen, next, at<site::cons_advance>)) return;
-      }
-    }
+    using base::base;
+    using typename base::who;
 
     /// Claims `n` commands and, unless unsynced, one entry more. Errors: timeout, device_fault; nothing is claimed
     /// then.
@@ -51,83 +31,65 @@ struct cmpxchg_loop {
       r.n = n + (own_sync ? 1U : 0U);
       r.own_sync = own_sync;
       r.waited = what == intent::waited;
-      uint64_t seen = word_.load(at<site::claim_look>);
-      for (;;) {
-        if (!fits(seen, r.n)) {
-          const status s = wait_for_space(r.n, w);
-          if (s != status::ok) return s;
-          seen = word_.load(at<site::claim_look>);
-          continue;
-        }
-        if (word_.compare_exchange(seen, claim(seen, r.n), at<site::claim_packed>)) break;  // [S]
-        w.stats.add(stats::event::claim_retry);
+      if (!line_.empty() || !try_claim(r, w)) {
+        reservation late = r;
+        const status s = base::in_line(w, [&] { return try_claim(late, w); });
+        if (s != status::ok) late = {};
+        r = late;
+        if (s != status::ok) return s;
       }
-      r.start = position_of(seen);
       r.done_at = r.end();
-      r.owner = (seen & owned) == 0;
       return status::ok;
     }
 
-    /// Makes the written entries valid and, as owner, tells the device. Waits only for CPUs that are inside publish().
-    [[gnu::always_inline]] void publish(const reservation& r, who& w) noexcept {
+    /// Makes the written entries valid and, as owner, tells the device.
+    [[gnu::always_inline]] void publish(reservation& r, who& w) noexcept {
       if (r.own_sync) {
-        ring_.entry(r.end() - 1).put(sync_.sync_for(r.end() - 1));
-        w.stats.add(stats::event::sync_sent);
-        if (r.waited) reclaim_.enter(1);
+        base::put_own_sync(r, w);
+        if (r.waited) reclaim_.enter(1, w.budget);
       }
-      ring_.mark_valid(r.start, r.end());
-      if (!r.owner) return;
-      ring_.take_turn(r.start);
-      // Only the owner clears the bit, so subtracting it is clearing it.
-      const position end = position_of(word_.fetch_add(~uint64_t{0}, at<site::gather_close>));
-      ring_.wait_valid(r.end(), end);  // its own are
-      ring_.tell(r.start, end, w);
+      base::tell_as_owner(r, w);
     }
 
    private:
-    friend class own_sync_wait<state, who>;
-    void give_up(const reservation&) noexcept { reclaim_.abandon(); }
-    // Layout: software CONS (31 bits) | position (32 bits) | owned (1 bit). CONS is on top, so that nothing carries
-    // into its neighbours; the two positions are at most N apart, so 31 bits tell them apart.
-    static constexpr unsigned cons_shift = 33;
-    static constexpr uint64_t owned = 1;
+    friend class own_sync_wait<state, Ring, Sync, Reclaim>;
+    friend class claims<state, Ring, Sync, Reclaim>;
+    static constexpr uint32_t owned = 1;
 
-    static constexpr position position_of(uint64_t word) noexcept { return static_cast<position>(word >> 1); }
-    static constexpr position cons_of(uint64_t word) noexcept {
-      const position p = position_of(word);
-      return p - ((p - static_cast<position>(word >> cons_shift)) & 0x7fffffffU);
-    }
-    static constexpr uint64_t pack(position cons, position p) noexcept {
-      return (static_cast<uint64_t>(cons) << cons_shift) | (static_cast<uint64_t>(p) << 1);
-    }
-    static constexpr uint64_t claim(uint64_t word, uint32_t n) noexcept {
-      const uint64_t cons = word & (~uint64_t{0} << cons_shift);
-      return cons | (static_cast<uint64_t>(position_of(word) + n) << 1) | owned;
-    }
-    [[nodiscard]] bool fits(uint64_t word, uint32_t n) const noexcept {
-      return position_of(word) + n - cons_of(word) <= ring_.shape().entries();
-    }
-
-    /// Waits for `n` free entries, not for "not full" (bug L07). Nothing is stored while the device stands still.
-    [[gnu::noinline, gnu::cold]] status wait_for_space(uint32_t n, who& w) noexcept {
-      typename Ring::wait_policy::template waiter<P> waiting;
-      while (!fits(word_.load(at<site::claim_look>), n)) {
-        const sighting seen = sync_.look(*this, w);
-        if (seen.code != status::ok) return seen.code;
-        reclaim_.offer(*this, seen.cons);
-        if (fits(word_.load(at<site::claim_look>), n)) break;
-        if (waiting.clock_due() && w.budget.expired()) return status::timeout;
-        w.stats.add(stats::event::space_wait);
-        w.stats.add(waiting.kind());
-        waiting.idle_device(nullptr);
+    /// False: there is no space.
+    [[gnu::always_inline]] bool try_claim(reservation& r, who& w) noexcept {
+      uint64_t seen = word_.load(at<site::claim_look>);
+      for (;;) {
+        if (!base::has_room(position_of(seen) + r.n)) return false;  // [S]
+        const uint64_t next = (seen & ~uint64_t{owned}) + (static_cast<uint64_t>(r.n) << 32) + owned;
+        if (word_.compare_exchange(seen, next, at<site::claim_packed>)) break;
+        w.stats.add(stats::event::claim_retry);
       }
-      return status::ok;
+      r.start = position_of(seen);
+      r.owner = gathered_of(seen) == 0;
+      return true;
     }
 
-    Ring& ring_;
-    Sync& sync_;
-    alignas(64) typename Ring::template atomic<uint64_t> word_;
-    alignas(64) Reclaim reclaim_;
+    /// Only the owner clears the bit, so subtracting it is clearing it.
+    [[gnu::always_inline]] uint64_t close_word() noexcept {
+      return word_.fetch_add(~uint64_t{0}, at<site::gather_close>);
+    }
+    void close(duty& d, who&) noexcept { d.end = position_of(close_word()); }
+    static constexpr uint32_t syncs_in(uint64_t) noexcept { return 0; }
+    static constexpr void enter_for(uint64_t, who&) noexcept {}
+    bool seal(duty& d, who& w) noexcept {
+      ring_.tell(d.start, d.end, w);
+      return true;
+    }
+    bool go_on_in_group(duty& d, who&) noexcept {
+      d.step = duty_step::none;
+      return true;
+    }
+    bool give_up(position, uint32_t, who&) noexcept {
+      reclaim_.abandon();
+      return true;
+    }
+    static constexpr bool counts(const reservation&) noexcept { return false; }
   };
 };
 

@@ -16,7 +16,7 @@ inline constexpr uint32_t max_producers = 4096;
 
 /// Options with their defaults. All counts are entries or threads, times are nanoseconds.
 struct options {
-  uint32_t log2_size = 8;                   ///< ring of 2^log2_size entries; 2..19, at most IDR1.CMDQS
+  uint32_t log2_size = 10;                  ///< ring of 2^log2_size entries; 2..19, at most IDR1.CMDQS
   uint32_t batch_limit = 64;                ///< most commands in one contiguous list, without its CMD_SYNC
   uint32_t producers = 2;                   ///< most producers attached at once (CPUs or threads)
   uint64_t deadline_ns = 1'000'000'000;     ///< time budget of one call; no_deadline for none
@@ -40,7 +40,7 @@ struct ring_memory {
   ring_entry<P>* entries = nullptr;                             ///< 2^log2_size entries, read by the device
   uint64_t device_address = 0;                                  ///< of entries[0] as the device sees it
   typename P::template atomic<uint32_t>* valid = nullptr;       ///< valid_words(geometry)
-  typename P::template atomic<uint32_t>* marks = nullptr;       ///< one per entry: which command failed
+  typename P::template atomic<uint64_t>* marks = nullptr;       ///< one per entry: which command failed
   typename P::template atomic<uint32_t>* range_ends = nullptr;  ///< one per entry; only allocation::combining reads it
   producer_cell<P>* cells = nullptr;                            ///< options.producers
   gather_group<P>* groups = nullptr;                            ///< options.groups, where that is more than one
@@ -52,6 +52,12 @@ struct ring_memory {
 /// Entries that one list may take at most, with its CMD_SYNC.
 constexpr uint32_t longest_list(const options& o) noexcept {
   return o.sync_every_batch ? o.batch_limit : o.batch_limit + 1;
+}
+
+/// Do insert() and submit() return without waiting for the device, unless the ring is full, and does each get its turn?
+/// N >= 3 C T (see allocation::claims). In smaller rings they wait for their list instead: nobody starves there either.
+constexpr bool is_asynchronous(const options& o) noexcept {
+  return uint64_t{3} * o.producers * longest_list(o) <= uint64_t{1} << o.log2_size;
 }
 
 namespace detail {
@@ -87,6 +93,9 @@ template <class P>
 struct plan {
   options opts;
   ring_memory<P> memory;
+  /// insert() and submit() return without waiting for the device, unless the ring is full. With cmpxchg_loop always;
+  /// with the others where N >= 3 C T: see is_asynchronous().
+  bool asynchronous = false;
 };
 
 /// Checks options and memory for an allocation strategy. Errors: out_of_range, invalid_argument (null pointer),
@@ -114,7 +123,8 @@ constexpr result<plan<typename Config::platform>> make_plan(const options& o,
   const uint64_t lists = Config::allocation::claims_before_space ? o.producers : 1;
   const uint64_t outstanding = lists * longest_list(o);
   if (outstanding > entries) return refusal{status::ring_too_small, "producers x longest list", outstanding, entries};
-  return plan<typename Config::platform>{o, m};
+  const bool asynchronous = !Config::allocation::claims_before_space || is_asynchronous(o);
+  return plan<typename Config::platform>{o, m, asynchronous};
 }
 
 }  // namespace cmdq

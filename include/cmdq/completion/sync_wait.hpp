@@ -12,16 +12,17 @@ class sync_wait {
   using who = typename Ring::who;
   using P = typename Ring::P;
 
-  sync_wait(Ring& r, error_handler<Ring>& errors, Completion completion) noexcept
-      : ring_(r), errors_(errors), completion_(completion) {}
+  sync_wait(Ring& r, error_handler<Ring>& errors) noexcept : ring_(r), errors_(errors) {
+    if constexpr (requires { completion_.start(r.opts().device, uint64_t{0}); })
+      completion_.start(r.opts().device, r.device_address(0));
+  }
 
   /// The CMD_SYNC to be put at `p`.
   [[nodiscard]] command sync_for(position p) const noexcept {
     return completion_.sync_for(ring_.device_address(p), ring_.opts().signal);
   }
 
-  [[nodiscard]] bool by_msi() const noexcept { return completion_.by_msi(); }
-  /// May MSI words have taken software CONS past CMDQ_CONS?
+  /// May MSI words have taken software CONS past CMDQ_CONS, and may there be CMD_SYNCs whose MSI is still to come?
   [[nodiscard]] bool may_trail() const noexcept { return completion_.may_trail(); }
   [[nodiscard]] Completion& completion() noexcept { return completion_; }
 
@@ -38,7 +39,7 @@ class sync_wait {
     uint32_t reg = 0;
     sighting seen = ring_.look(allocation, base, completion_.may_trail(), w, reg);
     if (seen.code != status::ok || all_errors || cons_error(reg) != 0) seen.code = settle(allocation, seen.code, w);
-    if (completion_.by_msi()) seen.cons = landed(base, seen.cons);
+    if (completion_.may_trail()) seen.cons = landed(base, seen.cons);
     return seen;
   }
 
@@ -65,7 +66,7 @@ class sync_wait {
   template <class Allocation>
   [[gnu::always_inline]] sighting check(Allocation& allocation, position p, bool look_at_device, who& w,
                                         bool all_errors = true) noexcept {
-    if (completion_.by_msi() && msi_done(p)) {
+    if (completion_.may_trail() && msi_done(p)) {
       if (ring_.was_told(p)) return {status::ok, false, false, p + 1};  // MSIs come in order: the earlier ones have
       errors_.fail();                                                   // done before it was told
       return {status::device_fault, false, false, p};
@@ -81,22 +82,32 @@ class sync_wait {
   /// Waits for the CMD_SYNC at `p`. Ends by success, by the budget, or by a device that cannot go on.
   template <class Allocation>
   [[gnu::always_inline]] sighting wait(Allocation& allocation, position p, who& w) noexcept {
-    const sighting seen = check(allocation, p, !completion_.by_msi(), w, false);
+    const bool by_word = signals_by_msi(p);
+    const sighting seen = check(allocation, p, !by_word, w, false);
     if (seen.code == status::ok) return seen;
-    return seen.code != status::would_block ? seen : wait_on(allocation, p, w);
+    return seen.code != status::would_block ? seen : wait_on(allocation, p, by_word, w);
   }
 
  private:
+  /// Will the CMD_SYNC at `p` show in its own entry that it is done? Its form decides, not today's mode. An entry that
+  /// is used again by now says anything; its CMD_SYNC is done then, and every way of looking finds that.
+  [[nodiscard]] bool signals_by_msi(position p) noexcept {
+    if constexpr (Completion::needs_msi) return true;
+    if (!completion_.may_trail()) return false;
+    const uint64_t word = ring_.entry(p).word0.load(at<site::msi_poll>);
+    return is_msi_sync(word) || static_cast<uint32_t>(word) == 0;
+  }
+
   template <class Allocation>
-  [[gnu::noinline, gnu::cold]] sighting wait_on(Allocation& allocation, position p, who& w) noexcept {
+  [[gnu::noinline, gnu::cold]] sighting wait_on(Allocation& allocation, position p, bool by_word, who& w) noexcept {
     typename Ring::wait_policy::template waiter<P> waiting;
-    const void* const line = completion_.by_msi() ? &ring_.entry(p).word0 : nullptr;
+    const void* const line = by_word ? &ring_.entry(p).word0 : nullptr;
     for (;;) {
       w.stats.add(stats::event::sync_wait);
       w.stats.add(waiting.kind());
       waiting.idle_device(line);
       const bool now_and_then = waiting.device_due();
-      const sighting seen = check(allocation, p, now_and_then || !completion_.by_msi(), w, now_and_then);
+      const sighting seen = check(allocation, p, now_and_then || !by_word, w, now_and_then);
       if (seen.code != status::would_block) return seen;
       if (waiting.clock_due() && w.budget.expired()) return {status::timeout, false, false, seen.cons};
     }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
 # A quick run of every contender, which checks itself, and the bars on instruction counts.
+cmdq_label_row_tests()
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 find_program(CMDQ_VALGRIND valgrind)
 

@@ -43,6 +43,7 @@ enum class order : unsigned char { relaxed, acquire, release, acq_rel, seq_cst }
   X(health_enter, relaxed, "health_error", "fail-fast only; a late look costs one call", "-")                         \
   X(health_check, relaxed, "health_error", "[X] carried by the completion that the error's repair allowed", "-")      \
   X(health_error, relaxed, "health_check", "[X] carried by GERRORN's write, itself a release", "-")                   \
+  X(completion_mode, relaxed, "completion_mode", "how the next CMD_SYNC is written; who waits asks the entry itself", "-") \
   X(health_stall, relaxed, "health_enter", "a flag; protects nothing", "-")                                           \
   X(mark_store, relaxed, "mark_load", "[X] carried by GERRORN's write", "-")                                          \
   X(mark_load, relaxed, "mark_store", "[X] carried by the completion", "-")                                           \

@@ -21,10 +21,11 @@ class command_queue {
   using who = typename ring_type::who;
 
   using producer = cmdq::producer<command_queue>;
+  using completion_type = completion::state_of<typename Config::completion, P>;
 
   /// `p` comes from make_plan<Config>(). PROD and CONS of the device must hold options.first. Cost: O(N) stores.
   command_queue(const plan<P>& p, Device& hardware) noexcept
-      : ring_(hardware, p), errors_(ring_), sync_(ring_, errors_, {}), allocation_(ring_, sync_) {}
+      : ring_(hardware, p), errors_(ring_), sync_(ring_, errors_), allocation_(ring_, sync_) {}
   command_queue(const command_queue&) = delete;
   command_queue& operator=(const command_queue&) = delete;
 
@@ -94,7 +95,7 @@ class command_queue {
     if (ring_.anything_left()) allocation_.help(w);
     if (seen.cons != told || allocation_.claimed() != told || ring_.told() != told) return status::stalled;
     if (m == msis::none_under_way) errors_.void_msis(told);
-    if (sync_.by_msi() && sync_.landed(allocation_.cons(at<site::cons_look>), told) != told) return status::stalled;
+    if (sync_.may_trail() && sync_.landed(allocation_.cons(at<site::cons_look>), told) != told) return status::stalled;
     allocation_.offer(told);
     if (somebody_inside() || !errors_.clear()) return status::stalled;
     return status::ok;
@@ -107,12 +108,12 @@ class command_queue {
   }
   [[nodiscard]] const options& opts() const noexcept { return ring_.opts(); }
   /// The completion policy's own settings, where it has any (completion::automatic).
-  [[nodiscard]] typename Config::completion& completion() noexcept { return sync_.completion(); }
+  [[nodiscard]] completion_type& completion() noexcept { return sync_.completion(); }
 
  private:
   friend class cmdq::producer<command_queue>;
   friend class writer<command_queue>;
-  using sync_type = sync_wait<ring_type, typename Config::completion>;
+  using sync_type = sync_wait<ring_type, completion_type>;
   using reclaim_type = typename Config::reclaim::template state<P, typename Config::wait>;
   using allocation_type = typename Config::allocation::template state<ring_type, sync_type, reclaim_type>;
 
@@ -238,7 +239,7 @@ class command_queue {
     const position start = end - 1;
     status s = allocation_.check(start, end, w);
     if (s != status::would_block) return s;
-    if (!sync_.by_msi() || !consumed(end, w)) s = allocation_.await_list(start, end, w);
+    if (!sync_.may_trail() || !consumed(end, w)) s = allocation_.await_list(start, end, w);
     return s;
   }
 

@@ -77,6 +77,13 @@ class producer {
     return queue_ == nullptr ? writer<Queue>(*this, status::invalid_argument) : queue_->reserve(n, sync, *this);
   }
 
+  /// Why the queue's device must not be given `c` (options.device), with field, value and limit; ok when it may. Every
+  /// call refuses such a command. Pure.
+  [[nodiscard]] refusal permits(const command& c) const noexcept {
+    if (queue_ == nullptr) return {status::invalid_argument, "producer", 0, 1};
+    return cmdq::permits(queue_->opts().device, c);
+  }
+
   [[nodiscard]] const typename Queue::stats_type& stats() const noexcept { return stats_; }
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // The check of a replay must see each thing that can be wrong: a sound run is damaged in one way at a time, and each
 // damage has to be named. Also: streams of all shapes are split as their rows say.
-#include "../replay_check.hpp"
+#include "replay/check.hpp"
 
 #include <cmdq/core/command.hpp>
 

@@ -4,7 +4,7 @@
 
 #include <exception>
 
-#include "../commands.hpp"
+#include "commands.hpp"
 
 int main(int argc, char** argv) {
   using namespace cmdq::cli;

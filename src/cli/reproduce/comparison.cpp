@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "comparison.hpp"
+#include "reproduce/comparison.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "chart.hpp"
+#include "output/chart.hpp"
 
 namespace cmdq::cli {
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
+#include "codec/fields_text.hpp"
 #include "commands.hpp"
-#include "fields_text.hpp"
 
 namespace cmdq::cli {
 namespace {

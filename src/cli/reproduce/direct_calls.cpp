@@ -7,10 +7,10 @@
 #include <chrono>
 #include <vector>
 
-#include "chart.hpp"
 #include "commands.hpp"
-#include "comparison.hpp"
 #include "kernel.hpp"
+#include "output/chart.hpp"
+#include "reproduce/comparison.hpp"
 
 namespace cmdq::cli {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "commands.hpp"
-#include "safe_world.hpp"
+#include "simulate/safe_world.hpp"
 
 namespace cmdq::cli {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "replay_stream.hpp"
+#include "replay/stream.hpp"
 
 namespace cmdq::cli {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "replay_check.hpp"
+#include "replay/check.hpp"
 
 #include <fmt/core.h>
 

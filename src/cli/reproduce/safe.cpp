@@ -9,8 +9,8 @@
 #include <deque>
 #include <memory>
 
-#include "comparison.hpp"
-#include "safe_world.hpp"
+#include "reproduce/comparison.hpp"
+#include "simulate/safe_world.hpp"
 
 namespace cmdq::cli {
 

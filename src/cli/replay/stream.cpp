@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "replay_stream.hpp"
+#include "replay/stream.hpp"
 
 #include <cmdq/queue/pieces.hpp>
 #include <cmdq/smmuv3/codec.hpp>
@@ -12,8 +12,8 @@
 #include <fstream>
 #include <string_view>
 
+#include "codec/fields_text.hpp"
 #include "commands.hpp"
-#include "fields_text.hpp"
 
 namespace cmdq::cli {
 

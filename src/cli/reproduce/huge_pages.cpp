@@ -13,8 +13,8 @@
 #include <stdexcept>
 #include <unordered_map>
 
-#include "comparison.hpp"
-#include "published_huge_pages.hpp"
+#include "reproduce/comparison.hpp"
+#include "reproduce/published_huge_pages.hpp"
 
 namespace cmdq::cli {
 

@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "replay_check.hpp"
+#include "replay/check.hpp"
 
 namespace cmdq::cli {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "fields_text.hpp"
+#include "codec/fields_text.hpp"
 
 #include <fmt/format.h>
 

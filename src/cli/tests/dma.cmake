@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
 # `cmdq reproduce safe | huge-pages | direct-calls` and `cmdq simulate dma`: what they must show, and bad input.
-# Usage: cmake -DCMDQ=<program> -DDIR=<scratch> -DWHAT=<safe|huge-pages|direct-calls|simulate> -P dma_test.cmake
+# Usage: cmake -DCMDQ=<program> -DDIR=<scratch> -DWHAT=<safe|huge-pages|direct-calls|simulate> -P dma.cmake
 file(MAKE_DIRECTORY ${DIR})
 set(json ${DIR}/out.json)
 

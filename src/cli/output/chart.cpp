@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "chart.hpp"
+#include "output/chart.hpp"
 
 #include <fmt/format.h>
 

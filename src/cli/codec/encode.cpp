@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "codec/fields_text.hpp"
 #include "commands.hpp"
-#include "fields_text.hpp"
 
 namespace cmdq::cli {
 namespace {

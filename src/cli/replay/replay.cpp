@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "commands.hpp"
-#include "replay_run.hpp"
+#include "replay/run.hpp"
 
 namespace cmdq::cli {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "reproduce.hpp"
+#include "reproduce/reproduce.hpp"
 
 namespace cmdq::cli {
 

@@ -14,9 +14,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "chart.hpp"
 #include "commands.hpp"
 #include "contention.hpp"
+#include "output/chart.hpp"
 
 namespace cmdq::cli {
 

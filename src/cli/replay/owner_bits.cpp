@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "replay_engine.hpp"
+#include "replay/engine.hpp"
 
 namespace cmdq::cli {
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
-# Runs `cmdq decode` and `cmdq encode` as a user does: exit code and text of each. cmake -DCMDQ=program -P codec_test.cmake
+# Runs `cmdq decode` and `cmdq encode` as a user does: exit code and text of each. cmake -DCMDQ=program -P codec.cmake
 # expect(RC REGEX ARGS...): exit code and a match in what is printed, on either stream.
 function(expect rc regex)
   execute_process(COMMAND ${CMDQ} ${ARGN} RESULT_VARIABLE got OUTPUT_VARIABLE out ERROR_VARIABLE err)

@@ -7,9 +7,9 @@
 #include <array>
 
 #include "calibrate.hpp"
-#include "chart.hpp"
 #include "experiments.hpp"
-#include "reproduce.hpp"
+#include "output/chart.hpp"
+#include "reproduce/reproduce.hpp"
 
 namespace cmdq::cli {
 

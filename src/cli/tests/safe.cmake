@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
 # Runs `cmdq simulate safe` as a user does and checks the figures that were published for sc8280xp: 1-2 ms per sync while
-# the safe table is missing, below 10 us once it is set. cmake -DCMDQ=program -DDIR=scratch -P safe_test.cmake
+# the safe table is missing, below 10 us once it is set. cmake -DCMDQ=program -DDIR=scratch -P safe.cmake
 function(expect rc regex)
   execute_process(COMMAND ${CMDQ} simulate safe ${ARGN} RESULT_VARIABLE got OUTPUT_VARIABLE out ERROR_VARIABLE err)
   if(NOT got STREQUAL rc OR NOT "${out}${err}" MATCHES "${regex}")

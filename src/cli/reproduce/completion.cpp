@@ -5,9 +5,9 @@
 
 #include <cmath>
 
-#include "chart.hpp"
+#include "output/chart.hpp"
 #include "published.hpp"
-#include "reproduce.hpp"
+#include "reproduce/reproduce.hpp"
 #include "strategies.hpp"
 
 namespace cmdq::cli {

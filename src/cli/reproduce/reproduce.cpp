@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "reproduce.hpp"
+#include "reproduce/reproduce.hpp"
 
 #include <fmt/core.h>
 
@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "chart.hpp"
 #include "commands.hpp"
+#include "output/chart.hpp"
 
 namespace cmdq::cli {
 

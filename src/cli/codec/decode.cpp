@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "codec/fields_text.hpp"
 #include "commands.hpp"
+#include "errors.hpp"
+#include "output/results.hpp"
 
 namespace cmdq::cli {
 namespace {
@@ -13,7 +16,7 @@ namespace {
 struct decode_options {
   std::string word0;
   std::string word1;
-  bool json = false;
+  std::string json;
 };
 
 void run(const decode_options& o) {
@@ -23,22 +26,21 @@ void run(const decode_options& o) {
     const std::string_view name = command_name(c);
     throw input_error(name == "unknown" ? explain(any.why()) : fmt::format("{}: {}", name, explain(any.why())));
   }
-  if (o.json) {
-    fmt::print("{}\n", to_json(c).dump(2));
-  } else {
-    fmt::print("{}", to_table(c));
-  }
+  results out(o.json);
+  out.say(to_table(c));
+  out.add([&](auto& j) { j.update(to_json(c)); });
+  out.finish();
 }
 
 }  // namespace
 
-void add_decode(CLI::App& app) {
-  auto* sub = app.add_subcommand("decode", "The fields of a command, from its two little-endian 64-bit words");
+void add_decode(arguments& program) {
+  arguments decode = program.add("decode", "The fields of a command, from its two little-endian 64-bit words");
   auto o = std::make_shared<decode_options>();
-  sub->add_option("WORD0", o->word0, "bits 63:0, decimal or 0x hexadecimal")->required();
-  sub->add_option("WORD1", o->word1, "bits 127:64")->required();
-  sub->add_flag("--json", o->json, "print JSON");
-  sub->callback([o] { run(*o); });
+  decode.text("WORD0", o->word0, "bits 63:0, decimal or 0x hexadecimal", true);
+  decode.text("WORD1", o->word1, "bits 127:64", true);
+  decode.json(o->json);
+  decode.runs([o] { run(*o); });
 }
 
 }  // namespace cmdq::cli

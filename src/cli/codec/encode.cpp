@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "codec/fields_text.hpp"
 #include "commands.hpp"
+#include "errors.hpp"
+#include "output/results.hpp"
 
 namespace cmdq::cli {
 namespace {
@@ -22,7 +25,7 @@ struct encode_options {
   std::string name;
   std::vector<std::string> fields;
   bool list = false;
-  bool json = false;
+  std::string json;
 };
 
 std::string upper(std::string text) {
@@ -70,47 +73,45 @@ any_command parse(const layout& l, const std::vector<std::string>& assignments) 
   return c;
 }
 
-void list(bool json) {
-  if (!json) {
-    for (const layout& l : smmuv3::layouts) {
-      fmt::print("{:<16} {:#04x}  {}\n", l.name, static_cast<unsigned>(l.op), field_names(l));
-    }
-    return;
-  }
-  auto out = nlohmann::ordered_json::array();
+void list(results& out) {
   for (const layout& l : smmuv3::layouts) {
-    auto limits = nlohmann::ordered_json::object();
-    for (size_t i = 0; i < l.count; ++i) limits[name(l.fields[i].id)] = l.fields[i].max();
-    out.push_back({{"command", l.name}, {"opcode", static_cast<unsigned>(l.op)}, {"limits", limits}});
+    out.say(fmt::format("{:<16} {:#04x}  {}\n", l.name, static_cast<unsigned>(l.op), field_names(l)));
+    out.add([&](auto& j) {
+      auto limits = nlohmann::ordered_json::object();
+      for (size_t i = 0; i < l.count; ++i) limits[name(l.fields[i].id)] = l.fields[i].max();
+      j["commands"].push_back({{"command", l.name}, {"opcode", static_cast<unsigned>(l.op)}, {"limits", limits}});
+    });
   }
-  fmt::print("{}\n", out.dump(2));
 }
 
 void run(const encode_options& o) {
-  if (o.list) return list(o.json);
+  if (o.list) {
+    results out(o.json);
+    list(out);
+    return out.finish();
+  }
   if (o.name.empty()) throw input_error("encode: a command's NAME is missing; `cmdq encode --list` names them all");
   const bool all = upper(o.name) == "CFGI_ALL";
   if (all && !o.fields.empty()) throw input_error("CFGI_ALL has no fields: it is CFGI_STE_RANGE with range=31");
   const layout& l = layout_named(all ? "CFGI_STE_RANGE" : o.name);
   const auto c = smmuv3::encode(parse(l, all ? std::vector<std::string>{"range=31"} : o.fields));
   if (!c) throw input_error(fmt::format("{}: {}", l.name, explain(c.why())));
-  if (o.json) {
-    fmt::print("{}\n", to_json(*c).dump(2));
-  } else {
-    fmt::print("{}", to_table(*c));
-  }
+  results out(o.json);
+  out.say(to_table(*c));
+  out.add([&](auto& j) { j.update(to_json(*c)); });
+  out.finish();
 }
 
 }  // namespace
 
-void add_encode(CLI::App& app) {
-  auto* sub = app.add_subcommand("encode", "The two words of a command, from its name and fields");
+void add_encode(arguments& program) {
+  arguments encode = program.add("encode", "The two words of a command, from its name and fields");
   auto o = std::make_shared<encode_options>();
-  sub->add_option("NAME", o->name, "the command, for example TLBI_NH_VA");
-  sub->add_option("FIELDS", o->fields, "field=value, decimal or 0x hexadecimal; 0 where not given");
-  sub->add_flag("--list", o->list, "list the commands and their fields");
-  sub->add_flag("--json", o->json, "print JSON");
-  sub->callback([o] { run(*o); });
+  encode.text("NAME", o->name, "the command, for example TLBI_NH_VA");
+  encode.texts("FIELDS", o->fields, "field=value, decimal or 0x hexadecimal; 0 where not given", false);
+  encode.flag("--list", o->list, "list the commands and their fields");
+  encode.json(o->json);
+  encode.runs([o] { run(*o); });
 }
 
 }  // namespace cmdq::cli

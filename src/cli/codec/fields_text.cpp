@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <nlohmann/json.hpp>
 
-#include "commands.hpp"
+#include "errors.hpp"
 
 namespace cmdq::cli {
 namespace {

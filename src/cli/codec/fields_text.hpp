@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cmdq/smmuv3/codec.hpp>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 

@@ -2,22 +2,25 @@
 // The run itself, for any configuration of the queue. Included by one file per strategy.
 #pragma once
 
+#include <cmdq/allocation/strategies.hpp>
 #include <cmdq/cmdq.hpp>
 #include <cmdq/model/hardware.hpp>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
-#include <barrier>
 #include <bit>
 #include <chrono>
+#include <latch>
 #include <memory>
 #include <mutex>
 #include <random>
+#include <system_error>
 #include <thread>
+#include <type_traits>
 
-#include "commands.hpp"
+#include "errors.hpp"
 #include "replay/run.hpp"
 
 namespace cmdq::cli {
@@ -81,7 +84,7 @@ class replay_engine {
     evidence_.threads.resize(with.threads);
   }
 
-  report run(const progress& tell) {
+  report run(const telling& tell) {
     report out;
     const auto plan = make_plan<Config>(queue_options(), memory_.view());
     if (!plan) {
@@ -99,11 +102,17 @@ class replay_engine {
     queue q(*plan, device);
     {
       std::atomic<bool> over{false};
-      std::jthread consumer;
-      if (!inside) consumer = std::jthread([&] { device.run_until([&] { return over.load(); }); });
-      issue_all(q, tell, out);
+      std::vector<std::jthread> consumer;
+      if (!inside) start_thread(consumer, "device thread", 0, [&] { device.run_until([&] { return over.load(); }); });
+      try {
+        issue_all(q, tell, out);
+      } catch (...) {
+        over = true;
+        throw;
+      }
       over = true;
     }
+    device.speed = {};  // what is left after a failure is not waited for
     device.drain();
     const geometry shape{plan->opts.log2_size};
     evidence_.told = static_cast<std::uint32_t>(counted_.of(stats::event::entries_told));
@@ -164,8 +173,9 @@ class replay_engine {
     if (why.code == status::ring_too_small)
       return fmt::format(
           "{}: the ring is too small: {} threads x {} entries (the longest list and its CMD_SYNC) = {} "
-          "may be outstanding, limit {} entries",
-          with_.strategy, with_.threads, longest_list(queue_options()), why.value, why.limit);
+          "may be outstanding, limit {} entries; what serves: {}",
+          with_.strategy, with_.threads, longest_list(queue_options()), why.value, why.limit,
+          ways_out(with_.threads, longest_list(queue_options()), with_.entries));
     if (why.limit == 1 && why.value == with_.groups && with_.groups > 1)
       return fmt::format("{} does not gather in groups: groups: {}, limit 1", with_.strategy, why.value);
     return fmt::format("{}: {}: {}, limit {}", name(why.code), why.field, why.value, why.limit);
@@ -173,20 +183,39 @@ class replay_engine {
 
   using clock = std::chrono::steady_clock;
 
-  /// The time is from the moment at which all issuers are ready to the end of the last one.
-  void issue_all(queue& q, const progress& tell, report& out) {
-    clock::time_point from;
-    std::barrier ready(static_cast<std::ptrdiff_t>(with_.threads), [&]() noexcept { from = clock::now(); });
+  /// Starts thread `i` of the run; without it there is no run.
+  template <class Body>
+  static void start_thread(std::vector<std::jthread>& threads, const char* what, std::uint32_t i, Body body) {
+    try {
+      threads.emplace_back(std::move(body));
+    } catch (const std::system_error& e) {
+      throw input_error(fmt::format("{} {} cannot be started: {}", what, i, e.code().message()));
+    }
+  }
+
+  /// The time is from the moment at which all issuers may begin to the end of the last one.
+  void issue_all(queue& q, const telling& tell, report& out) {
     std::atomic<std::uint64_t> lists_done{0};
     std::atomic<std::uint32_t> left{with_.threads};
+    std::atomic<bool> called_off{false};
+    std::latch go(1);
     std::vector<std::jthread> threads;
-    for (std::uint32_t t = 0; t < with_.threads; ++t)
-      threads.emplace_back([&, t] {
-        disturbed_platform::issuer = t;
-        ready.arrive_and_wait();
-        issue(q, t, lists_done, out);
-        --left;
-      });
+    threads.reserve(with_.threads);
+    try {
+      for (std::uint32_t t = 0; t < with_.threads; ++t)
+        start_thread(threads, "issuer thread", t, [&, t] {
+          disturbed_platform::issuer = t;
+          go.wait();
+          if (!called_off) issue(q, t, lists_done, out);
+          --left;
+        });
+    } catch (...) {
+      called_off = true;
+      go.count_down();
+      throw;
+    }
+    const clock::time_point from = clock::now();
+    go.count_down();
     if (tell)
       for (; left != 0; std::this_thread::sleep_for(std::chrono::milliseconds(50))) tell(lists_done);
     threads.clear();
@@ -244,28 +273,39 @@ struct replay_config : default_config {
   using stats = cmdq::stats::counters;
 };
 
-/// Chooses the configuration by the names in `with`, for one strategy and the ways to reclaim that it has.
 template <class Allocation, class Reclaim, class Completion, class Wait>
-report run_with(const stream& s, const setup& with, const progress& tell) {
+report run_with(const stream& s, const setup& with, const telling& tell) {
   return replay_engine<replay_config<Allocation, Reclaim, Completion, Wait>>(s, with).run(tell);
 }
 
 template <class Allocation, class Reclaim, class Completion>
-report run_waiting(const stream& s, const setup& with, const progress& tell) {
+report run_waiting(const stream& s, const setup& with, const telling& tell) {
   if (with.wait == "spin") return run_with<Allocation, Reclaim, Completion, wait::spin>(s, with, tell);
   if (with.wait == "park") return run_with<Allocation, Reclaim, Completion, wait::park>(s, with, tell);
   return run_with<Allocation, Reclaim, Completion, wait::spin_then_yield>(s, with, tell);
 }
 
 template <class Allocation, class Reclaim>
-report run_completing(const stream& s, const setup& with, const progress& tell) {
+report run_completing(const stream& s, const setup& with, const telling& tell) {
   if (with.completion == "msi") return run_waiting<Allocation, Reclaim, completion::poll_msi>(s, with, tell);
   return run_waiting<Allocation, Reclaim, completion::poll_cons>(s, with, tell);
 }
 
+#define CMDQ_IS_LOCKED(name, locked) (std::is_same_v<Allocation, allocation::name> && (locked)) ||
+/// Can the published lock move this strategy's software CONS?
 template <class Allocation>
-report run_reclaiming(const stream& s, const setup& with, const progress& tell) {
-  if (with.reclaim == "sync_locked") return run_completing<Allocation, reclaim::sync_locked>(s, with, tell);
+inline constexpr bool takes_sync_lock = CMDQ_FOR_EACH_STRATEGY(CMDQ_IS_LOCKED) false;
+
+/// Chooses the configuration by the names in `with`, for one strategy and the ways to reclaim that it has.
+template <class Allocation>
+report run_strategy(const stream& s, const setup& with, const telling& tell) {
+  if constexpr (takes_sync_lock<Allocation>) {
+    if (with.reclaim == "sync_locked") return run_completing<Allocation, reclaim::sync_locked>(s, with, tell);
+  } else if (with.reclaim != "counted") {
+    report none;
+    none.refused = fmt::format("--reclaim {}: {} takes no lock; limit: counted", with.reclaim, with.strategy);
+    return none;
+  }
   return run_completing<Allocation, reclaim::counted>(s, with, tell);
 }
 

@@ -29,7 +29,7 @@ struct setup {
 
 /// What a run did. Counts are those of the queue's own counters, over all threads.
 struct report {
-  std::string refused;     ///< not empty: the queue refused these options, nothing was run
+  std::string refused;     ///< not empty: these options were refused, nothing was run
   bool too_small = false;  ///< refused because the ring cannot hold what the threads may have outstanding
   std::string failed;      ///< not empty: the first check that failed
   std::uint64_t lists = 0;
@@ -39,20 +39,17 @@ struct report {
   std::uint64_t cons_reads = 0;
   std::uint64_t retries = 0;
   double seconds = 0;
-  [[nodiscard]] double lists_per_prod_write() const noexcept {
-    return prod_writes == 0 ? 0 : static_cast<double>(lists) / static_cast<double>(prod_writes);
-  }
 };
 
 /// Called now and then with the number of lists done.
-using progress = std::function<void(std::uint64_t)>;
+using telling = std::function<void(std::uint64_t)>;
 
-/// Runs and checks. Throws input_error for a name that it does not know.
-report run_replay(const stream& s, const setup& with, const progress& tell);
+/// The strategies there are, and their runs by name. Throws input_error for a name that is none.
+const std::vector<std::string>& strategy_names();
+report run_replay(const stream& s, const setup& with, const telling& tell);
 
-/// The same with one strategy; each is compiled in a file of its own.
-report run_cmpxchg_loop(const stream& s, const setup& with, const progress& tell);
-report run_owner_bits(const stream& s, const setup& with, const progress& tell);
-report run_combining(const stream& s, const setup& with, const progress& tell);
+/// What else would serve `threads` that may each have `longest` entries outstanding, where a ring of `entries` is too
+/// small for the strategy that was asked for.
+std::string ways_out(std::uint32_t threads, std::uint32_t longest, std::uint32_t entries);
 
 }  // namespace cmdq::cli

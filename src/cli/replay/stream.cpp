@@ -4,16 +4,17 @@
 #include <cmdq/queue/pieces.hpp>
 #include <cmdq/smmuv3/codec.hpp>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <fstream>
 #include <string_view>
 
 #include "codec/fields_text.hpp"
-#include "commands.hpp"
+#include "errors.hpp"
+#include "output/input_file.hpp"
+#include "output/terminal.hpp"
 
 namespace cmdq::cli {
 
@@ -69,7 +70,7 @@ class row {
  private:
   [[noreturn]] void fail(std::size_t at, std::string_view expected) const { fail(at, expected, text_.substr(at)); }
   [[noreturn]] void fail(std::size_t at, std::string_view expected, std::string_view found) const {
-    const std::string what = found.empty() ? "nothing" : fmt::format("\"{}\"", found.substr(0, 60));
+    const std::string what = found.empty() ? "nothing" : fmt::format("\"{}\"", printable(found));
     throw input_error(fmt::format("{}:{}:{}: expected {}, found {}", file_, line_, at + 1, expected, what));
   }
 
@@ -91,7 +92,7 @@ command command_of(const row& r) {
   }
   if (r.hex(opcode, 2) != opcode_of(c.word[0]))
     r.wrong(opcode, fmt::format("{:#04x}, the opcode in d0", opcode_of(c.word[0])));
-  if (const std::string text = fields_text(c); r.cell(fields) != text)
+  if (const std::string text = fields_text(c); !r.cell(fields).empty() && r.cell(fields) != text)
     r.wrong(fields, fmt::format("\"{}\", the fields of d0 and d1", text));
   const result<command> again = smmuv3::encode(*decoded);
   if (!again || *again != c) r.wrong(d0, "words that encode again to themselves");
@@ -104,15 +105,19 @@ class splitter {
   splitter(stream& out, const std::string& file) : out_(out), file_(file) {}
 
   void add(const row& r) {
-    if (r.number(seq) != rows_) r.wrong(seq, fmt::format("{}", rows_));
+    const std::uint32_t number = r.number(seq);
+    if (rows_ != 0 && number != seq_ + 1) r.wrong(seq, fmt::format("{}", std::uint64_t{seq_} + 1));
+    seq_ = number;
     const std::uint32_t published_by = r.number(write);
     if (rows_ != 0 && published_by < write_) r.wrong(write, fmt::format("a number not below {}", write_));
+    if (rows_ == 0 || published_by != write_) ++out_.recorded.prod_writes;
     static_cast<void>(r.number(slot));
     const command c = command_of(r);
     if (published_by != write_) end_list(false, r.line());
     write_ = published_by;
     ++rows_;
     if (opcode_of(c.word[0]) == opcode_sync) {
+      ++out_.recorded.syncs;
       end_list(true, r.line());
       return;
     }
@@ -149,6 +154,7 @@ class splitter {
   const std::string& file_;
   list open_;
   std::uint32_t rows_ = 0;
+  std::uint32_t seq_ = 0;
   std::uint32_t write_ = 0;
 };
 
@@ -160,35 +166,36 @@ std::uint32_t stream::longest() const noexcept {
   return most;
 }
 
-stream read_stream(std::istream& in, const std::string& file) {
+stream parse_stream(std::string_view text, const std::string& file) {
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
   stream out;
   out.name = file.substr(file.find_last_of('/') + 1);
   splitter split(out, file);
   bool seen_header = false;
   std::uint32_t line = 0;
-  for (std::string text; std::getline(in, text);) {
+  while (!text.empty()) {
     ++line;
-    if (!text.empty() && text.back() == '\r') text.pop_back();
-    if (text.starts_with('#') || text.empty()) continue;
-    if (!seen_header) {
-      if (text != header)
-        throw input_error(fmt::format("{}:{}:1: expected the header \"{}\", found \"{}\"", file, line, header,
-                                      std::string_view(text).substr(0, 60)));
-      seen_header = true;
+    std::string_view one = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), one.size() + 1));
+    if (one.ends_with('\r')) one.remove_suffix(1);
+    if (one.starts_with('#') || one.empty()) continue;
+    if (seen_header) {
+      split.add(row(file, line, one));
       continue;
     }
-    split.add(row(file, line, text));
+    if (one != header)
+      throw input_error(
+          fmt::format("{}:{}:1: expected the header \"{}\", found \"{}\"", file, line, header, printable(one)));
+    seen_header = true;
   }
-  if (in.bad()) throw input_error(fmt::format("{}: cannot be read", file));
   if (!seen_header) throw input_error(fmt::format("{}:{}:1: expected the header \"{}\"", file, line + 1, header));
   split.end();
   return out;
 }
 
 stream read_stream(const std::string& file) {
-  std::ifstream in(file);
-  if (!in) throw input_error(fmt::format("{}: cannot be opened", file));
-  return read_stream(in, file);
+  return parse_stream(read_input(file), file == "-" ? "standard input" : file);
 }
 
 }  // namespace cmdq::cli

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <vector>
 
-#include "commands.hpp"
+#include "errors.hpp"
 #include "kernel.hpp"
 #include "output/chart.hpp"
 #include "reproduce/comparison.hpp"

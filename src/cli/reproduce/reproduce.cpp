@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "reproduce/reproduce.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
-#include <fstream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "commands.hpp"
 #include "output/chart.hpp"
+#include "output/results.hpp"
+#include "output/terminal.hpp"
 
 namespace cmdq::cli {
 
@@ -33,12 +35,6 @@ struct outputs {
   std::string html;
 };
 
-void write_file(const std::string& path, const std::string& content) {
-  std::ofstream file(path);
-  file << content;
-  if (!file.flush()) throw input_error(fmt::format("{}: cannot be written", path));
-}
-
 std::string page(const std::string& body) {
   return "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>cmdq: published and own figures"
          "</title>\n<style>body{font-family:sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color:#222}"
@@ -49,40 +45,44 @@ std::string page(const std::string& body) {
 }
 
 void run(const std::vector<const figure*>& chosen, const outputs& to) {
-  nlohmann::ordered_json json;
+  results out(to.json);
+  output_file html("--html", to.html);
   std::string body;
+  progress line(chosen.size());
   for (const figure* f : chosen) {
+    line.step(f->name);
     const reproduction r = f->run();
-    fmt::print("{}\n\n{}\n", f->title, r.text);
+    out.say(fmt::format("{}\n\n{}\n", f->title, r.text));
     body += fmt::format("<h2>{}</h2>\n{}", escaped(f->title), r.html);
-    if (chosen.size() == 1)
-      json = r.json;
-    else
-      json[f->name] = r.json;
+    out.add([&](auto& j) {
+      if (chosen.size() == 1)
+        j.update(r.json);
+      else
+        j[f->name] = r.json;
+    });
   }
-  if (!to.json.empty()) write_file(to.json, json.dump(2) + "\n");
-  if (!to.html.empty()) write_file(to.html, page(body));
+  out.finish();
+  if (html.wanted()) html.write(page(body));
 }
 
-void add(CLI::App& parent, const std::string& name, const std::string& what, std::vector<const figure*> chosen) {
-  CLI::App* command = parent.add_subcommand(name, what);
+void add(arguments& parent, const std::string& name, const std::string& what, std::vector<const figure*> chosen) {
+  arguments command = parent.add(name, what);
   auto to = std::make_shared<outputs>();
-  command->add_option("--json", to->json, "Write the figures to this file as JSON");
-  command->add_option("--html", to->html, "Write a self-contained page with charts to this file");
-  command->callback([chosen = std::move(chosen), to] { run(chosen, *to); });
+  command.json(to->json);
+  command.text("--html", to->html, "Write a self-contained page with charts to this file");
+  command.runs([chosen = std::move(chosen), to] { run(chosen, *to); });
 }
 
 }  // namespace
 
-void add_reproduce(CLI::App& app) {
-  CLI::App* reproduce = app.add_subcommand("reproduce", "Published figures beside the library's own");
-  reproduce->require_subcommand(1);
+void add_reproduce(arguments& program) {
+  arguments reproduce = program.add("reproduce", "Published figures beside the library's own");
   std::vector<const figure*> all;
   for (const figure& f : figures) {
-    add(*reproduce, f.name, f.title, {&f});
+    add(reproduce, f.name, f.title, {&f});
     all.push_back(&f);
   }
-  add(*reproduce, "all", "Everything above in one report", all);
+  add(reproduce, "all", "Everything above in one report", all);
 }
 
 }  // namespace cmdq::cli

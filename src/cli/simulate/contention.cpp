@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "errors.hpp"
+#include "output/results.hpp"
+#include "output/terminal.hpp"
+#include "simulate/topology_file.hpp"
 #include "strategies.hpp"
 
 namespace cmdq::cli {
@@ -92,24 +95,20 @@ void check(const contention_arguments& a, const topology& t) {
   for (const unsigned c : a.cpus)
     if (c < 1 || c > t.cpus())
       throw input_error(fmt::format("--cpus {}: the topology \"{}\" has 1 to {} CPUs", c, t.name, t.cpus()));
-  if (a.time_ns < 1000 || a.time_ns > 1e10)
-    throw input_error(fmt::format("--time {}: must be from 1000 to 1e10 nanoseconds", a.time_ns));
-  if (a.think_ns > 1e9) throw input_error(fmt::format("--think {}: must be at most 1e9 nanoseconds", a.think_ns));
-  if (a.log2_size < min_log2_size || a.log2_size > 16)
-    throw input_error(fmt::format("--log2-size {}: must be from {} to 16", a.log2_size, min_log2_size));
 }
 
-void write_json(const std::string& path, const nlohmann::ordered_json& j) {
-  std::ofstream file(path);
-  file << j.dump(2) << '\n';
-  if (!file.flush()) throw input_error(fmt::format("{}: cannot be written", path));
+nlohmann::ordered_json refused_json(const std::string& strategy, const std::string& completion, unsigned cpus,
+                                    const std::string& why) {
+  return {{"cpus", cpus}, {"strategy", strategy}, {"completion", completion}, {"refused", why}};
 }
 
-void run(contention_arguments a) {
-  const topology t = load_topology(a.topology);
-  if (a.cpus.empty())
-    for (unsigned c = 1; c <= t.cpus(); c *= 2) a.cpus.push_back(c);
-  check(a, t);
+std::string row_text(const contention_result& r) {
+  return fmt::format("{:>12.0f} {:>9.2f} {:>10.3f} {:>8.0f}% {:>11.0f} {:>12.0f} {:>9.1f}", r.per_cpu_per_second,
+                     r.fairness, r.syncs_per_list, 100 * r.device_busy, r.latency_ns, r.longest_ns,
+                     1 / r.claims_that_succeed);
+}
+
+contention_options options_of(const contention_arguments& a, const topology& t) {
   contention_options o;
   o.list_length = a.list_length;
   o.think = a.think_ns < 0 ? t.think : to_ps(a.think_ns);
@@ -118,50 +117,70 @@ void run(contention_arguments a) {
   o.seed = a.seed;
   o.log2_size = a.log2_size;
   o.cpus_per_group = a.cpus_per_group;
+  return o;
+}
+
+void run(contention_arguments a) {
+  const topology t = read_topology(a.topology);
+  if (a.cpus.empty())
+    for (unsigned c = 1; c <= t.cpus(); c *= 2) a.cpus.push_back(c);
+  check(a, t);
+  contention_options o = options_of(a, t);
   std::vector<span> spans;
   if (!a.trace.empty()) o.spans = &spans;
-  nlohmann::ordered_json json = {{"topology", to_json(t)}, {"rows", nlohmann::ordered_json::array()}};
-  fmt::print("{:>5} {:<20} {:<5} {:>12} {:>9} {:>10} {:>9} {:>11} {:>12} {:>9}\n", "CPUs", "strategy", "done",
-             "per CPU/s", "fairness", "syncs/list", "device", "latency ns", "longest ns", "attempts");
+  results out(a.json);
+  output_file trace("--trace", a.trace);
+  out.add([&](auto& j) {
+    j["topology"] = to_json(t);
+    j["rows"] = nlohmann::ordered_json::array();
+  });
+  out.say(fmt::format("{:>5} {:<20} {:<5} {:>12} {:>9} {:>10} {:>9} {:>11} {:>12} {:>9}\n", "CPUs", "strategy", "done",
+                      "per CPU/s", "fairness", "syncs/list", "device", "latency ns", "longest ns", "attempts"));
   contention_result last;
+  unsigned refused = 0;
+  progress line(a.strategies.size() * a.completions.size() * a.cpus.size());
   for (const auto& s : a.strategies)
     for (const auto& c : a.completions)
       for (const unsigned cpus : a.cpus) {
+        line.step(fmt::format("{} {} {} CPUs", s, c, cpus));
         o.cpus = cpus;
         spans.clear();
-        last = run_contention(s, c, t, o);
-        json["rows"].push_back(to_json(last, s, c));
-        fmt::print("{:>5} {:<20} {:<5} {:>12.0f} {:>9.2f} {:>10.3f} {:>8.0f}% {:>11.0f} {:>12.0f} {:>9.1f}\n", cpus, s,
-                   c, last.per_cpu_per_second, last.fairness, last.syncs_per_list, 100 * last.device_busy,
-                   last.latency_ns, last.longest_ns, 1 / last.claims_that_succeed);
+        std::string text;
+        try {
+          last = run_contention(s, c, t, o);
+          text = row_text(last);
+          out.add([&](auto& j) { j["rows"].push_back(to_json(last, s, c)); });
+        } catch (const std::invalid_argument& e) {
+          ++refused;
+          text = fmt::format("refused: {}", e.what());
+          out.add([&](auto& j) { j["rows"].push_back(refused_json(s, c, cpus, e.what())); });
+        }
+        out.say(fmt::format("{:>5} {:<20} {:<5} {}\n", cpus, s, c, text));
       }
-  if (!a.json.empty()) write_json(a.json, json);
-  if (!a.trace.empty()) write_chrome_trace(a.trace, spans, last.actors);
+  out.finish();
+  if (trace.wanted()) trace.write(chrome_trace(spans, last.actors));
+  if (refused != 0) throw input_error(fmt::format("{} runs were refused; the reasons are in their rows", refused));
 }
 
 }  // namespace
 
-void add_simulate_contention(CLI::App& simulate) {
-  CLI::App* command = simulate.add_subcommand("contention", "Many CPUs and one queue on a simulated machine");
+void add_simulate_contention(arguments& simulate) {
+  arguments command = simulate.add("contention", "Many CPUs and one queue on a simulated machine");
   auto a = std::make_shared<contention_arguments>();
-  command->add_option("--topology", a->topology, "A shipped machine (arm-server-128, server-64, soc-8) or a JSON file");
-  command->add_option("--cpus", a->cpus, "CPUs to use, a list; default 1, 2, 4 and so on up to all")->delimiter(',');
-  command->add_option("--strategy", a->strategies, "Strategies, a list")->delimiter(',')->capture_default_str();
-  command->add_option("--completion", a->completions, "msi, cons or both")->delimiter(',')->capture_default_str();
-  command->add_option("--list-length", a->list_length, "Commands per list, besides its CMD_SYNC")
-      ->capture_default_str();
-  command->add_option("--think", a->think_ns, "Other work between two lists, ns; default: the topology's");
-  command->add_option("--time", a->time_ns, "Simulated time, ns, after a fifth of it as warm-up")
-      ->capture_default_str();
-  command->add_option("--seed", a->seed, "Seed of all that is random")->capture_default_str();
-  command->add_option("--log2-size", a->log2_size, "Ring of 2^N entries")->capture_default_str();
-  command
-      ->add_option("--cpus-per-group", a->cpus_per_group,
-                   "CPUs that gather on their own first (combining); default: 8, or a die where sockets share a queue")
-      ->check(CLI::Range(1U, max_cpus));
-  command->add_option("--json", a->json, "Write results, counters per site and the costliest lines to this file");
-  command->add_option("--trace", a->trace, "Write the last run in Chrome trace format to this file");
-  command->callback([a] { run(*a); });
+  command.text("--topology", a->topology, "A shipped machine (arm-server-128, server-64, soc-8) or a JSON file");
+  command.numbers("--cpus", a->cpus, 1, max_cpus, "CPUs to use; default 1, 2, 4 and so on up to all");
+  command.choices("--strategy", a->strategies, strategies(), "Strategies");
+  command.choices("--completion", a->completions, completions(), "Completion modes");
+  command.number("--list-length", a->list_length, 1, max_batch, "Commands per list, besides its CMD_SYNC");
+  command.number("--think", a->think_ns, 0, 1e9, "Other work between two lists, ns; default: the topology's");
+  command.number("--time", a->time_ns, 1000, 1e10, "Simulated time, ns, after a fifth of it as warm-up");
+  command.number("--seed", a->seed, 0, ~std::uint64_t{0}, "Seed of all that is random");
+  command.number("--log2-size", a->log2_size, min_log2_size, 16, "Ring of 2^N entries");
+  command.number("--cpus-per-group", a->cpus_per_group, 0, max_cpus,
+                 "CPUs that gather on their own first (combining); 0: 8, or a die where sockets share a queue");
+  command.json(a->json);
+  command.text("--trace", a->trace, "Write the last run in Chrome trace format to this file");
+  command.runs([a] { run(*a); });
 }
 
 }  // namespace cmdq::cli

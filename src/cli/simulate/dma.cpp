@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // `cmdq simulate dma`: CPUs of a simulated machine map and unmap buffers through the library's mapper, queue and all.
+#include <cmdq/allocation/strategies.hpp>
 #include <cmdq/dma/mapper.hpp>
 #include <cmdq/dma/queue_invalidator.hpp>
 #include <cmdq/model/display.hpp>
@@ -10,13 +11,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
 #include "contention.hpp"
+#include "errors.hpp"
 #include "output/chart.hpp"
+#include "output/results.hpp"
+#include "output/terminal.hpp"
+#include "simulate/topology_file.hpp"
 
 namespace cmdq::cli {
 
@@ -194,26 +198,29 @@ struct dma_config : freestanding_config {
   using reclaim = Reclaim;
 };
 
+/// As published: with the lock where the strategy takes it.
 template <class Completion>
 dma_result with_completion(const topology& t, const dma_arguments& a, unsigned cpus, bool lazy) {
-  if (a.strategy == "combining")
-    return run_dma<dma_config<allocation::combining, reclaim::counted, Completion>>(t, a, cpus, lazy);
-  if (a.strategy == "owner_bits")
-    return run_dma<dma_config<allocation::owner_bits, reclaim::sync_locked, Completion>>(t, a, cpus, lazy);
-  return run_dma<dma_config<allocation::cmpxchg_loop, reclaim::sync_locked, Completion>>(t, a, cpus, lazy);
+#define CMDQ_RUN_DMA(name, locked)                                                       \
+  if (a.strategy == #name) {                                                             \
+    using reclaim = std::conditional_t<locked, reclaim::sync_locked, reclaim::counted>;  \
+    return run_dma<dma_config<allocation::name, reclaim, Completion>>(t, a, cpus, lazy); \
+  }
+  CMDQ_FOR_EACH_STRATEGY(CMDQ_RUN_DMA)
+#undef CMDQ_RUN_DMA
+  throw input_error(fmt::format("--strategy {}: no such strategy", a.strategy));
+}
+
+std::vector<std::string> strategy_names() {
+#define CMDQ_NAME(name, locked) #name,
+  return {CMDQ_FOR_EACH_STRATEGY(CMDQ_NAME)};
+#undef CMDQ_NAME
 }
 
 void check(const dma_arguments& a, const topology& t) {
   for (const unsigned c : a.cpus)
     if (c < 1 || c > t.cpus())
       throw input_error(fmt::format("--cpus {}: the topology \"{}\" has 1 to {} CPUs", c, t.name, t.cpus()));
-  for (const auto& mode : a.modes)
-    if (mode != "strict" && mode != "lazy") throw input_error(fmt::format("--mode {}: must be strict or lazy", mode));
-  if (a.time_ns < 1000 || a.time_ns > 1e10)
-    throw input_error(fmt::format("--time {}: must be from 1000 to 1e10 nanoseconds", a.time_ns));
-  if (a.flush_ms < 0.001 || a.flush_ms > 10'000)
-    throw input_error(fmt::format("--flush-ms {}: must be from 0.001 to 10000", a.flush_ms));
-  if (a.think_ns > 1e9) throw input_error(fmt::format("--think {}: must be at most 1e9 nanoseconds", a.think_ns));
 }
 
 /// A SoC whose safe table is missing: each CMD_SYNC takes its gate's maximum delay.
@@ -222,12 +229,6 @@ void add_gate(topology& t, const std::string& soc) {
   const model::display_soc* found = model::find_display_soc(soc.c_str());
   if (found == nullptr) throw input_error(fmt::format("--soc {}: no such SoC; `cmdq simulate safe` lists them", soc));
   t.device.sync += found->max_delay_ns * 1000;
-}
-
-void write(const std::string& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  if (!file.flush()) throw input_error(fmt::format("{}: cannot be written", path));
 }
 
 std::string page(const dma_arguments& a, const std::vector<chart_line>& lines) {
@@ -240,83 +241,94 @@ std::string page(const dma_arguments& a, const std::vector<chart_line>& lines) {
       line_chart({"Map and unmap pairs", "CPUs", "pairs per CPU and second", true, true}, lines));
 }
 
+nlohmann::ordered_json to_json(const dma_result& r) {
+  return {{"pairs_per_cpu_per_second", r.pairs}, {"commands_per_pair", r.commands_per_pair},
+          {"syncs_per_pair", r.syncs_per_pair},  {"unmap_ns", r.unmap_ns},
+          {"longest_ns", r.longest_ns},          {"device_busy", r.device_busy}};
+}
+
+/// One row; false when the options were refused for it.
+bool add_row(results& out, const topology& t, const dma_arguments& a, const std::string& mode, unsigned cpus,
+             chart_line& line) {
+  nlohmann::ordered_json row = {{"cpus", cpus}, {"mode", mode}};
+  std::string text;
+  bool done = true;
+  try {
+    const bool lazy = mode == "lazy";
+    const dma_result r = a.completion == "msi" ? with_completion<completion::poll_msi>(t, a, cpus, lazy)
+                                               : with_completion<completion::poll_cons>(t, a, cpus, lazy);
+    text = fmt::format("{:>14.0f} {:>14.3f} {:>11.4f} {:>10.0f} {:>13.0f} {:>7.0f}%", r.pairs, r.commands_per_pair,
+                       r.syncs_per_pair, r.unmap_ns, r.longest_ns, 100 * r.device_busy);
+    row.update(to_json(r));
+    line.points.emplace_back(cpus, r.pairs);
+  } catch (const input_error& e) {
+    done = false;
+    text = fmt::format("refused: {}", e.what());
+    row["refused"] = e.what();
+  }
+  out.say(fmt::format("{:>5} {:<7} {}\n", cpus, mode, text));
+  out.add([&](auto& j) { j["rows"].push_back(row); });
+  return done;
+}
+
 void run(dma_arguments a) {
-  topology t = load_topology(a.topology);
+  topology t = read_topology(a.topology);
   if (a.cpus.empty())
     for (unsigned c = 1; c <= t.cpus(); c *= 2) a.cpus.push_back(c);
   check(a, t);
   add_gate(t, a.soc);
-  nlohmann::ordered_json json = {{"topology", a.topology},
-                                 {"strategy", a.strategy},
-                                 {"completion", a.completion},
-                                 {"buffer_kib", a.buffer_kib},
-                                 {"huge", a.huge},
-                                 {"devices", a.devices},
-                                 {"soc", a.soc},
-                                 {"rows", nlohmann::ordered_json::array()}};
+  results out(a.json);
+  output_file html("--html", a.html);
+  out.add([&](auto& j) {
+    j.update({{"topology", a.topology},
+              {"strategy", a.strategy},
+              {"completion", a.completion},
+              {"buffer_kib", a.buffer_kib},
+              {"huge", a.huge},
+              {"devices", a.devices},
+              {"soc", a.soc},
+              {"rows", nlohmann::ordered_json::array()}});
+  });
   std::vector<chart_line> lines;
-  fmt::print("{:>5} {:<7} {:>14} {:>14} {:>11} {:>10} {:>13} {:>8}\n", "CPUs", "mode", "pairs/CPU/s", "commands/pair",
-             "syncs/pair", "unmap ns", "longest ns", "device");
+  unsigned refused = 0;
+  out.say(fmt::format("{:>5} {:<7} {:>14} {:>14} {:>11} {:>10} {:>13} {:>8}\n", "CPUs", "mode", "pairs/CPU/s",
+                      "commands/pair", "syncs/pair", "unmap ns", "longest ns", "device"));
+  progress line(a.modes.size() * a.cpus.size());
   for (const auto& mode : a.modes) {
     lines.push_back({mode, {}});
     for (const unsigned cpus : a.cpus) {
-      const bool lazy = mode == "lazy";
-      const dma_result r = a.completion == "msi" ? with_completion<completion::poll_msi>(t, a, cpus, lazy)
-                                                 : with_completion<completion::poll_cons>(t, a, cpus, lazy);
-      fmt::print("{:>5} {:<7} {:>14.0f} {:>14.3f} {:>11.4f} {:>10.0f} {:>13.0f} {:>7.0f}%\n", cpus, mode, r.pairs,
-                 r.commands_per_pair, r.syncs_per_pair, r.unmap_ns, r.longest_ns, 100 * r.device_busy);
-      json["rows"].push_back({{"cpus", cpus},
-                              {"mode", mode},
-                              {"pairs_per_cpu_per_second", r.pairs},
-                              {"commands_per_pair", r.commands_per_pair},
-                              {"syncs_per_pair", r.syncs_per_pair},
-                              {"unmap_ns", r.unmap_ns},
-                              {"longest_ns", r.longest_ns},
-                              {"device_busy", r.device_busy}});
-      lines.back().points.emplace_back(cpus, r.pairs);
+      line.step(fmt::format("{} {} CPUs", mode, cpus));
+      refused += add_row(out, t, a, mode, cpus, lines.back()) ? 0 : 1;
     }
   }
-  if (!a.json.empty()) write(a.json, json.dump(2) + "\n");
-  if (!a.html.empty()) write(a.html, page(a, lines));
+  out.finish();
+  if (html.wanted()) html.write(page(a, lines));
+  if (refused != 0) throw input_error(fmt::format("{} runs were refused; the reasons are in their rows", refused));
 }
 
 }  // namespace
 
-void add_simulate_dma(CLI::App& simulate) {
-  CLI::App* command = simulate.add_subcommand("dma", "Many CPUs map and unmap buffers on a simulated machine");
+void add_simulate_dma(arguments& simulate) {
+  arguments command = simulate.add("dma", "Many CPUs map and unmap buffers on a simulated machine");
   auto a = std::make_shared<dma_arguments>();
-  command->add_option("--topology", a->topology, "A shipped machine or a JSON file")->capture_default_str();
-  command->add_option("--cpus", a->cpus, "CPUs to use, a list; default 1, 2, 4 and so on up to all")->delimiter(',');
-  command->add_option("--devices", a->devices, "Devices, each with its own queue; CPUs are dealt out to them")
-      ->check(CLI::Range(1, 4))
-      ->capture_default_str();
-  command->add_option("--mode", a->modes, "strict, lazy or both")->delimiter(',')->capture_default_str();
-  command->add_option("--buffer", a->buffer_kib, "Size of a buffer, KiB")
-      ->check(CLI::Range(1, 16384))
-      ->capture_default_str();
-  command->add_option("--huge", a->huge, "Page policy")
-      ->check(CLI::IsMember({"never", "within_size", "always"}))
-      ->capture_default_str();
-  command->add_option("--strategy", a->strategy, "How the queue is shared")
-      ->check(CLI::IsMember({"combining", "owner_bits", "cmpxchg_loop"}))
-      ->capture_default_str();
-  command->add_option("--completion", a->completion, "How a CMD_SYNC is waited for")
-      ->check(CLI::IsMember({"msi", "cons"}))
-      ->capture_default_str();
-  command->add_option("--soc", a->soc,
-                      "Each CMD_SYNC takes the maximum delay of this SoC's SAFE gate: its table is missing");
-  command->add_flag("--no-ranges", a->no_ranges, "The device has no range invalidation");
-  command->add_option("--flush-entries", a->flush_entries, "Lazy: entries of a CPU's flush queue")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
-  command->add_option("--flush-ms", a->flush_ms, "Lazy: a deferred range waits at most so long")->capture_default_str();
-  command->add_option("--think", a->think_ns, "Other work per pair, ns; default: the topology's");
-  command->add_option("--time", a->time_ns, "Simulated time, ns, after a fifth of it as warm-up")
-      ->capture_default_str();
-  command->add_option("--seed", a->seed, "Seed of all that is random")->capture_default_str();
-  command->add_option("--json", a->json, "Write the results to this file");
-  command->add_option("--html", a->html, "Write a page with a chart to this file");
-  command->callback([a] { run(*a); });
+  command.text("--topology", a->topology, "A shipped machine or a JSON file");
+  command.numbers("--cpus", a->cpus, 1, max_cpus, "CPUs to use; default 1, 2, 4 and so on up to all");
+  command.number("--devices", a->devices, 1, 4, "Devices, each with its own queue; CPUs are dealt out to them");
+  command.choices("--mode", a->modes, {"strict", "lazy"}, "When the TLB is invalidated");
+  command.number("--buffer", a->buffer_kib, 1, 16384, "Size of a buffer, KiB");
+  command.choice("--huge", a->huge, {"never", "within_size", "always"}, "Page policy");
+  command.choice("--strategy", a->strategy, strategy_names(), "How the queue is shared");
+  command.choice("--completion", a->completion, {"msi", "cons"}, "How a CMD_SYNC is waited for");
+  command.text("--soc", a->soc, "Each CMD_SYNC takes the maximum delay of this SoC's SAFE gate: its table is missing");
+  command.flag("--no-ranges", a->no_ranges, "The device has no range invalidation");
+  command.number("--flush-entries", a->flush_entries, 1, 4096, "Lazy: entries of a CPU's flush queue");
+  command.number("--flush-ms", a->flush_ms, 0.001, 10'000, "Lazy: a deferred range waits at most so long");
+  command.number("--think", a->think_ns, 0, 1e9, "Other work per pair, ns; default: the topology's");
+  command.number("--time", a->time_ns, 1000, 1e10, "Simulated time, ns, after a fifth of it as warm-up");
+  command.number("--seed", a->seed, 0, ~std::uint64_t{0}, "Seed of all that is random");
+  command.json(a->json);
+  command.text("--html", a->html, "Write a page with a chart to this file");
+  command.runs([a] { run(*a); });
 }
 
 }  // namespace cmdq::cli

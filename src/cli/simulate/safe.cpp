@@ -3,17 +3,18 @@
 // queue and the device are the library's own; only the clock is simulated.
 #include <cmdq/smmuv3/commands.hpp>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <fstream>
 #include <memory>
 #include <vector>
 
 #include "commands.hpp"
+#include "errors.hpp"
+#include "output/results.hpp"
 #include "simulate/safe_world.hpp"
 
 namespace cmdq::cli {
@@ -120,41 +121,38 @@ model::signal_tables chosen_tables(const safe_options& o, const model::display_s
   return tables;
 }
 
-void warn(const model::signal_tables& tables) {
+void warn(const model::signal_tables& tables, results& out) {
   constexpr const char* uses[] = {"linear", "macrotile", "nrt"};
   const model::table_warning w = model::check(tables);
-  if (w.safe_missing) fmt::print("warning: the safe table is missing: every invalidation takes the maximum delay\n");
+  if (w.safe_missing) out.say("warning: the safe table is missing: every invalidation takes the maximum delay\n");
   for (std::uint32_t i = 0; i < model::pipe_uses; ++i) {
     if ((w.never_safe >> i & 1U) != 0)
-      fmt::print("warning: safe[{}] is 0: with that use every invalidation takes the maximum delay\n", uses[i]);
+      out.say(
+          fmt::format("warning: safe[{}] is 0: with that use every invalidation takes the maximum delay\n", uses[i]));
     if ((w.danger_too_wide >> i & 1U) != 0)
-      fmt::print("warning: danger[{}] = {:#x} is wider than 16 fill levels: masked to {:#x}\n", uses[i],
-                 tables.danger[i], tables.danger[i] & 0xffffU);
+      out.say(fmt::format("warning: danger[{}] = {:#x} is wider than 16 fill levels: masked to {:#x}\n", uses[i],
+                          tables.danger[i], tables.danger[i] & 0xffffU));
   }
 }
 
-void print_report(const safe_options& o, const model::signal_tables& t, const safe_report& r) {
-  fmt::print("{}: safe table {} ({:04x} {:04x} {:04x}), use {}, gate {}, {} syncs, simulated time\n", o.soc, o.lut,
-             t.safe[0], t.safe[1], t.safe[2], o.use, r.gate_on ? "on" : "off", r.latencies.size());
-  fmt::print("{:>14} {:>10} {:>10} {:>10} {:>10} {:>8} {:>10}\n", "sync latency:", "min", "p50", "p99", "max", "forced",
-             "underruns");
-  fmt::print("{:>14} {:>7.1f} us {:>7.1f} us {:>7.1f} us {:>7.1f} us {:>8} {:>10}\n", "",
-             static_cast<double>(r.percentile(0)) / 1e3, static_cast<double>(r.percentile(50)) / 1e3,
-             static_cast<double>(r.percentile(99)) / 1e3, static_cast<double>(r.percentile(100)) / 1e3, r.forced,
-             r.underruns);
+std::string text(const safe_options& o, const model::signal_tables& t, const safe_report& r) {
+  const auto us = [&](unsigned p) { return static_cast<double>(r.percentile(p)) / 1e3; };
+  return fmt::format("{}: safe table {} ({:04x} {:04x} {:04x}), use {}, gate {}, {} syncs, simulated time\n", o.soc,
+                     o.lut, t.safe[0], t.safe[1], t.safe[2], o.use, r.gate_on ? "on" : "off", r.latencies.size()) +
+         fmt::format("{:>14} {:>10} {:>10} {:>10} {:>10} {:>8} {:>10}\n", "sync latency:", "min", "p50", "p99", "max",
+                     "forced", "underruns") +
+         fmt::format("{:>14} {:>7.1f} us {:>7.1f} us {:>7.1f} us {:>7.1f} us {:>8} {:>10}\n", "", us(0), us(50), us(99),
+                     us(100), r.forced, r.underruns);
 }
 
-void write_json(const safe_options& o, const safe_report& r) {
-  const nlohmann::ordered_json j = {
+nlohmann::ordered_json to_json(const safe_options& o, const safe_report& r) {
+  return {
       {"soc", o.soc},
       {"lut", o.lut},
       {"gate", r.gate_on ? "on" : "off"},
       {"sync_latency_ns",
        {{"min", r.percentile(0)}, {"p50", r.percentile(50)}, {"p99", r.percentile(99)}, {"max", r.percentile(100)}}},
       {"underruns", r.underruns}};
-  std::ofstream file(o.json);
-  file << j.dump(2) << '\n';
-  if (!file.flush()) throw input_error(fmt::format("--json {}: cannot be written", o.json));
 }
 
 void simulate_safe(const safe_options& o) {
@@ -163,40 +161,35 @@ void simulate_safe(const safe_options& o) {
   const auto use = o.use == "linear"      ? model::pipe_use::linear
                    : o.use == "macrotile" ? model::pipe_use::macrotile
                                           : model::pipe_use::nrt;
-  warn(tables);
+  results out(o.json);
+  warn(tables, out);
   model::safe_gate gate(soc.max_delay_ns);
   if (o.gate == "off") {
     const int said = gate.switch_to(false, [&](bool) { return o.firmware; });
-    if (said < 0) fmt::print("warning: the firmware call to switch the gate off failed with {}: it stays on\n", said);
+    if (said < 0)
+      out.say(fmt::format("warning: the firmware call to switch the gate off failed with {}: it stays on\n", said));
   }
   const safe_report r = run(o, soc, tables, use, gate);
-  print_report(o, tables, r);
-  if (!o.json.empty()) write_json(o, r);
+  out.say(text(o, tables, r));
+  out.add([&](auto& j) { j.update(to_json(o, r)); });
+  out.finish();
 }
 
 }  // namespace
 
-void add_simulate_safe(CLI::App& simulate) {
-  CLI::App* sub = simulate.add_subcommand("safe", "Latency of TLB syncs that wait for a display's SAFE signal");
+void add_simulate_safe(arguments& simulate) {
+  arguments command = simulate.add("safe", "Latency of TLB syncs that wait for a display's SAFE signal");
   const auto o = std::make_shared<safe_options>();
-  sub->add_option("--soc", o->soc, "Which SoC's tables and maximum delay")->capture_default_str();
-  sub->add_option("--lut", o->lut,
-                  "Safe table: missing (all 0), set (the SoC's), or LINEAR,MACROTILE,NRT in hexadecimal")
-      ->capture_default_str();
-  sub->add_option("--gate", o->gate, "Whether invalidations wait for SAFE")
-      ->check(CLI::IsMember({"on", "off"}))
-      ->capture_default_str();
-  sub->add_option("--use", o->use, "What the display's pipe reads")
-      ->check(CLI::IsMember({"linear", "macrotile", "nrt"}))
-      ->capture_default_str();
-  sub->add_option("--firmware", o->firmware, "Result of the secure call that switches the gate off; negative: it fails")
-      ->capture_default_str();
-  sub->add_option("--syncs", o->syncs, "Invalidations to wait for")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
-  sub->add_option("--seed", o->seed, "Seed of the memory traffic")->capture_default_str();
-  sub->add_option("--json", o->json, "Write the result to this file");
-  sub->callback([o] { simulate_safe(*o); });
+  command.text("--soc", o->soc, "Which SoC's tables and maximum delay");
+  command.text("--lut", o->lut, "Safe table: missing (all 0), set (the SoC's), or LINEAR,MACROTILE,NRT in hexadecimal");
+  command.choice("--gate", o->gate, {"on", "off"}, "Whether invalidations wait for SAFE");
+  command.choice("--use", o->use, {"linear", "macrotile", "nrt"}, "What the display's pipe reads");
+  command.number("--firmware", o->firmware, -4096, 4096,
+                 "Result of the secure call that switches the gate off; negative: it fails");
+  command.number("--syncs", o->syncs, 1, 1'000'000, "Invalidations to wait for");
+  command.number("--seed", o->seed, 0, ~std::uint64_t{0}, "Seed of the memory traffic");
+  command.json(o->json);
+  command.runs([o] { simulate_safe(*o); });
 }
 
 }  // namespace cmdq::cli

@@ -4,13 +4,12 @@
 
 namespace cmdq::cli {
 
-void add_simulate(CLI::App& app) {
-  CLI::App* simulate = app.add_subcommand("simulate", "Run the library in simulated time");
-  simulate->require_subcommand(1);
-  add_simulate_safe(*simulate);
-  add_simulate_contention(*simulate);
-  add_simulate_dma(*simulate);
-  add_simulate_calibrate(*simulate);
+void add_simulate(arguments& program) {
+  arguments simulate = program.add("simulate", "Run the library in simulated time");
+  add_simulate_safe(simulate);
+  add_simulate_contention(simulate);
+  add_simulate_dma(simulate);
+  add_simulate_calibrate(simulate);
 }
 
 }  // namespace cmdq::cli

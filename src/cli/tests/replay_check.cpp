@@ -7,7 +7,7 @@
 
 #include <functional>
 #include <iostream>
-#include <sstream>
+#include <string>
 
 namespace {
 
@@ -85,8 +85,8 @@ void test_waited() {
 }
 
 stream parse(const std::string& rows) {
-  std::istringstream in("# comment\nseq,write,slot,opcode,d0,d1,fields\n" + rows);
-  return read_stream(in, "folder/test.csv");
+  const std::string text = "# comment\nseq,write,slot,opcode,d0,d1,fields\n" + rows;
+  return parse_stream(text, "folder/test.csv");
 }
 
 std::string row(int seq, int write, const std::string& opcode, const std::string& d0, const std::string& fields) {

@@ -6,7 +6,7 @@ find_program(CMDQ_VALGRIND valgrind)
 
 function(cmdq_bench_test name)
   add_test(NAME bench.${name} COMMAND ${ARGN})
-  set_tests_properties(bench.${name} PROPERTIES TIMEOUT 300 LABELS bench)
+  set_tests_properties(bench.${name} PROPERTIES TIMEOUT 3000 LABELS bench)
 endfunction()
 
 cmdq_bench_test(contention cmdq_bench --set quick --benchmark_filter=^contention)

@@ -34,3 +34,13 @@ function(cmdq_label_row_tests_now)
     endif()
   endforeach()
 endfunction()
+
+# cmdq_strategies(OUT): the names in include/cmdq/allocation/strategies.hpp, in their order.
+function(cmdq_strategies out)
+  set(list ${PROJECT_SOURCE_DIR}/include/cmdq/allocation/strategies.hpp)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list})
+  file(READ ${list} text)
+  string(REGEX MATCHALL "  X\\([a-z_]+, (true|false)\\)" found "${text}")
+  list(TRANSFORM found REPLACE "^  X\\(([a-z_]+),.*" "\\1")
+  set(${out} ${found} PARENT_SCOPE)
+endfunction()

@@ -56,6 +56,7 @@ class patience {
       timed_ = true;
       seen_ = progress;
       since_ = now;
+      nap_ns_ = first_nap_ns;
     }
     now_ = now;
     if (who_.budget.expired_at(now)) return over;

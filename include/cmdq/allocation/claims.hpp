@@ -77,12 +77,12 @@ class claims {
     if (distance(from, to) > 0 && forward(cons_, to)) wake(from, to);
   }
 
-  /// Goes on with everything that others have left, as far as it can be. Bounded by that; never waits.
-  [[gnu::noinline, gnu::cold]] void help(who& w) noexcept {
+  /// Goes on with everything that others have left, as far as it can be. Never waits. `event`: see left_work::take().
+  [[gnu::noinline, gnu::cold]] void help(who& w, bool event = false) noexcept {
     who helper{time_budget<P>(0), w.stats};
     for (bool more = true; more && ring_.anything_left();) {
       more = false;
-      for (uint32_t i = 0; i < ring_.opts().producers; ++i) more = help_with(ring_.cell(i).left, helper) || more;
+      for (uint32_t i = 0; i < ring_.opts().producers; ++i) more = help_with(ring_.cell(i).left, event, helper) || more;
     }
   }
 
@@ -260,7 +260,7 @@ class claims {
   /// Goes on, and leaves what cannot be done within the budget. True: done.
   [[gnu::noinline]] bool do_duty(duty& d, who& w) noexcept {
     if (go_on(d, w)) {
-      if (ring_.anything_left()) help(w);
+      if (ring_.anything_left()) help(w, true);
       return true;
     }
     leave_duty(d, w);
@@ -278,9 +278,9 @@ class claims {
   line<Ring> line_;
 
  private:
-  bool help_with(left_work<P>& left, who& w) noexcept {
+  bool help_with(left_work<P>& left, bool event, who& w) noexcept {
     duty d;
-    if (!left.take(d)) return false;
+    if (!left.take(d, event)) return false;
     do {
       if (go_on(d, w)) {
         left.finish(d);

@@ -77,7 +77,7 @@ struct combining {
           return;
         }
       }
-      if (ring_.anything_left()) base::help(w);
+      if (ring_.anything_left()) base::help(w, true);
     }
 
     /// Waits until the range is done: the owner for the device, a member for software CONS or its leader's word.
@@ -185,7 +185,7 @@ struct combining {
     }
     /// [H] After a step that a duty which was left may be waiting for. Who helps already goes round again.
     void help_others(who& w) noexcept {
-      if (ring_.anything_left() && !w.budget.none()) base::help(w);
+      if (ring_.anything_left() && !w.budget.none()) base::help(w, true);
     }
     void fill_own(const duty& d) noexcept {
       base::fill(d.start, d.n);

@@ -60,7 +60,7 @@ class own_sync_wait : public claims<Self, Ring, Sync, Reclaim> {
       r.owner = false;
       return;
     }
-    if (ring.anything_left()) base::help(w);
+    if (ring.anything_left()) base::help(w, true);
   }
 
  private:

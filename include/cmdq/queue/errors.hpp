@@ -52,7 +52,8 @@ class error_handler {
   }
   /// Is it still there? A device that has moved on is stalled no longer.
   [[nodiscard]] bool still_stands(position cons) noexcept {
-    if (stood_at_.load(at<site::health_enter>) == cons && cons != ring_.told()) return true;
+    const bool stalled = (enter() & health::stalled) != 0;  // not after an error that kept it from going on
+    if (stalled && stood_at_.load(at<site::health_enter>) == cons && cons != ring_.told()) return true;
     word_.fetch_and(~health::stalled, at<site::health_stall>);
     return false;
   }
@@ -115,6 +116,7 @@ class error_handler {
     if (report.code != status::ok) {
       fail();
     } else if (!report.again) {
+      if (report.handled) word_.fetch_and(~health::stalled, at<site::health_stall>);
       settled_.store(shown, at<site::error_settled>);
     }
     busy_.store(0, at<site::handler_unlock>);

@@ -56,15 +56,17 @@ class left_work {
     put(d);
     state_.store(left, at<site::left_put>);
   }
-  /// Takes it, if there is one that nobody has. Who has it looks once more before putting it back.
-  bool take(duty& d) noexcept {
+  /// Takes it, if there is one that nobody has. `event`: the caller has just made something true that it may be waiting
+  /// for; who has it then looks once more before putting it back.
+  bool take(duty& d, bool event) noexcept {
     uint32_t seen = state_.load(at<site::left_look>);
     while (seen != none) {
       if (seen == left && state_.compare_exchange(seen, busy, at<site::left_take>)) {
         d = get();
         return true;
       }
-      if (seen == again || (seen == busy && state_.compare_exchange(seen, again, at<site::left_take>))) return false;
+      if (!event && (seen == busy || seen == again)) return false;
+      if ((seen == busy || seen == again) && state_.compare_exchange(seen, again, at<site::left_take>)) return false;
     }
     return false;
   }

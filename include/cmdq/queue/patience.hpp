@@ -29,7 +29,7 @@ class patience {
     who_.stats.add(waiter_.kind());
     if (channel != nullptr) {
       time_budget<P> nap(nap_ns_ < left_ns_ ? nap_ns_ : left_ns_);
-      if (nap_ns_ < longest_nap_ns) nap_ns_ *= 2;
+      if (waiter_.kind() == stats::event::park && nap_ns_ < longest_nap_ns) nap_ns_ *= 2;
       waiter_.idle(*channel, line, blocked, nap);
     } else {
       waiter_.idle_device(line);

@@ -116,7 +116,7 @@ class command_queue {
     who w{time_budget<P>(ns), by.stats_};
     while (n != 0 || (sync && o.lists == 0)) {
       const piece next = next_piece(ring_.opts(), list, n, sync);
-      if (!next.valid) return give_up(o, status::invalid_argument);
+      if (!next.valid) return give_up(o, next.why);
       const status before = sync_before_atc(list, next.n, w, by, o);
       if (before != status::ok) return give_up(o, before);
       const status s = run(list, next.n, next.sync, w, by, o);
@@ -275,7 +275,8 @@ class command_queue {
     if (list == nullptr && n != 0) return refusal{status::invalid_argument, "list", 0, 0};
     if (n != 0) {
       const piece whole = next_piece(o, list, n, true);
-      if (!whole.valid || whole.repeat || whole.n != n) return refusal{status::invalid_argument, "list", whole.n, n};
+      if (!whole.valid) return refusal{whole.why, "list", 0, n};
+      if (whole.repeat || whole.n != n) return refusal{status::invalid_argument, "list", whole.n, n};
     }
     who w{time_budget<P>(o.deadline_ns), by.stats_};
     outcome unused;

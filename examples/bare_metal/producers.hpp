@@ -93,6 +93,7 @@ struct phase {
   uint32_t cpus = 0;    ///< that take part
   uint32_t rounds = 0;  ///< for each
   cmdq::options opts;
+  bool provokes = false;  ///< issues illegal commands on purpose
 };
 
 /// One CPU's hand on the queue: builds tagged lists and checks what comes back.

@@ -38,7 +38,8 @@ class trial {
     ok = both("batches", {.cpus = crew_, .rounds = few / 8 + 2, .opts = {.log2_size = log2_at_least(crew_ * 65) + 1}},
               &does::batches) &&
          ok;
-    ok = both("illegal", {.cpus = crew_, .rounds = few / 4 + 1, .opts = {.log2_size = small, .batch_limit = 3}},
+    ok = both("illegal",
+              {.cpus = crew_, .rounds = few / 4 + 1, .opts = {.log2_size = small, .batch_limit = 3}, .provokes = true},
               &does::illegal) &&
          ok;
     ok = both("tickets", {.cpus = crew_, .rounds = few, .opts = {.log2_size = small + 2, .batch_limit = 3}},
@@ -198,6 +199,7 @@ class trial {
       p.opts.cpus_per_group = (p.cpus + Config::groups - 1) / Config::groups;
     }
     p.opts = cmdq::smmuv3::fit(p.opts, device_.read_capabilities());
+    if (p.provokes) p.opts.device.opcodes = {};  // else the queue refuses what the device would
     const auto memory = storage<platform>.memory();
     for (uint32_t i = 0; i < (1U << p.opts.log2_size); ++i) memory.entries[i].put({{unused_entry, ~uint64_t{0}}});
     for (uint32_t i = 0; i < board::max_cpus; ++i) records[i] = {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // How a caller's commands are cut, and what implementations with quirks get to see.
 #include "cases.hpp"
+#include "support/asked.hpp"
 
 using namespace cmdq;
 using namespace cmdq::test;
@@ -113,5 +114,42 @@ CMDQ_TEST(lists_are_cut_at_the_batch_limit) {
     CMDQ_CHECK_EQ(o.lists, n == 0 ? 1 : (n + limit - 1) / limit);
     CMDQ_CHECK_EQ(o.done, n);
     s.r.log.check_done(list, n);
+  });
+}
+
+// What the device must not be given is not inserted, wherever it stands; what stands before it is.
+CMDQ_TEST(r22_a_queue_refuses_an_asid_that_the_device_does_not_have) {
+  for_all_policies(5, 4, 1, [](const setup& what) {
+    setup narrow = what;
+    narrow.caps.asid16 = narrow.caps.vmid16 = false;
+    narrow.opts = smmuv3::fit(what.opts, asked(narrow.caps));
+    stage s(narrow);
+    const command wide{{0x11 | 0x1234ULL << 48, 0}}, fits{{0x11 | 0x34ULL << 48, 0}};
+    CMDQ_CHECK_EQ(s.r->issue(0, &wide, 1).code, status::out_of_range);
+    CMDQ_CHECK_EQ(s.r->insert(0, &wide, 1).code, status::out_of_range);
+    CMDQ_CHECK_EQ(s.r->submit(0, &wide, 1).code(), status::out_of_range);
+    CMDQ_CHECK_EQ(s.r.device.commands, 0U);
+    CMDQ_CHECK_EQ(s.r->issue(0, &fits, 1).code, status::ok);
+    const command mixed[] = {fits, fits, wide, fits};
+    const outcome o = s.r->issue(0, mixed, 4);
+    CMDQ_CHECK(o.code == status::out_of_range && o.inserted == 2);
+    CMDQ_CHECK(!s.r->submit(0, mixed, 4).ok());
+    CMDQ_CHECK_EQ(s.r->issue(0, nullptr, 0).code, status::ok);
+    CMDQ_CHECK_EQ(s.r.device.commands - s.r.device.syncs, 3U);
+  });
+}
+
+CMDQ_TEST(r23_a_guests_queue_refuses_what_it_may_not_issue) {
+  for_all_policies(5, 4, 1, [](const setup& what) {
+    setup guest = what;
+    if (guest.msi) return;  // it has none: make_plan() refuses
+    guest.caps.part = smmuv3::find_quirk("tegra241_guest")->flags;
+    guest.opts = smmuv3::fit(what.opts, asked(guest.caps));
+    stage s(guest);
+    const command nh_all{{0x10, 0}}, nh_va{{0x12, 0x1000}};
+    CMDQ_CHECK_EQ(s.r->issue(0, &nh_all, 1).code, status::invalid_argument);
+    CMDQ_CHECK_EQ(s.r->submit(0, &nh_all, 1).code(), status::invalid_argument);
+    CMDQ_CHECK_EQ(s.r->issue(0, &nh_va, 1).code, status::ok);
+    CMDQ_CHECK(s.r.device.odd.total() == 0 && s.r.device.read_gerror() == 0);
   });
 }

@@ -30,7 +30,7 @@ ARROW = {
 }
 RING_HEADERS = {"queue/options.hpp", "queue/ring.hpp", "queue/errors.hpp", "queue/producer_cell.hpp",
                 "queue/gather_group.hpp"}
-HOSTED = {"platform/hosted.hpp", "platform/boost_atomic.hpp", "platform/std_atomic.hpp"}
+HOSTED = {"platform/hosted.hpp", "platform/boost_atomic.hpp", "platform/std_atomic.hpp", "platform/hosted_signals.hpp"}
 FREESTANDING = {"stddef.h", "stdint.h"}
 # Placement new is in <new>, which has no other form; the DMA layer is not in the freestanding list.
 ALLOWED_BESIDES = {"dma/arena.hpp": {"new"}}

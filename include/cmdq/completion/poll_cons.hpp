@@ -8,10 +8,9 @@ namespace cmdq::completion {
 /// A CMD_SYNC is done once CMDQ_CONS is past it. Every poll is an uncached device read, unless another producer has
 /// already moved software CONS past it.
 struct poll_cons {
-  static constexpr bool needs_msi = false;
+  static constexpr bool needs_msi = false;  ///< is every CMD_SYNC answered by an MSI? make_plan() asks the device then
   /// What a CMD_SYNC of this mode looks like; `slot_address` is its own entry's device address.
   static constexpr command sync_for(uint64_t, sync_signal signal) noexcept { return make_sync(signal); }
-  [[nodiscard]] static constexpr bool by_msi() noexcept { return false; }
   [[nodiscard]] static constexpr bool may_trail() noexcept { return false; }
 };
 

@@ -16,7 +16,6 @@ struct poll_msi {
   static constexpr command sync_for(uint64_t slot_address, sync_signal) noexcept {
     return make_msi_sync(slot_address, 0);
   }
-  [[nodiscard]] static constexpr bool by_msi() noexcept { return true; }
   /// CMDQ_CONS may be behind what the MSIs have shown.
   [[nodiscard]] static constexpr bool may_trail() noexcept { return true; }
 };

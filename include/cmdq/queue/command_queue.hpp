@@ -161,7 +161,7 @@ class command_queue {
                                       outcome& o) noexcept {
     while (n != 0 || (sync && o.lists == 0)) {
       const piece next = next_piece(ring_.opts(), list, n, sync);
-      if (!next.valid) return status::invalid_argument;
+      if (!next.valid) return next.why;
       const status before = sync_before_atc(list, next.n, w, by, o);
       if (before != status::ok) return before;
       const status s = run(list, next.n, next.sync, w, by, o);
@@ -395,7 +395,8 @@ class command_queue {
       const command_class is = class_of(c.word[0]);
       if (i == 0) first = is;
       const bool atc_alone = (is == command_class::atc) == (first == command_class::atc);
-      const bool fits = is != command_class::sync && atc_alone && (is == first || !ring_.opts().sync_every_batch);
+      const bool fits = is != command_class::sync && atc_alone && (is == first || !ring_.opts().sync_every_batch) &&
+                        (!ring_.restricted() || permits(ring_.opts().device, c).code == status::ok);
       ring_.entry(to + i).put(fits ? c : make_sync(sync_signal::none));
       as_cut = as_cut && fits;
     }
@@ -467,8 +468,11 @@ class command_queue {
   /// Publishes what a writer filled, and waits where it was reserved so.
   status finish(reservation& r, uint32_t entered, who& w, producer& by) noexcept {
     by.cell_->use.store(in_use::inside, at<site::cell_use>);
-    w.stats.add(stats::event::list);
-    allocation_.publish(r, w);
+    {
+      [[maybe_unused]] typename P::critical_section in_here;
+      w.stats.add(stats::event::list);
+      allocation_.publish(r, w);
+    }
     return await_own(r, entered, w, by);
   }
 
@@ -478,7 +482,8 @@ class command_queue {
     if (list == nullptr && n != 0) return refusal{status::invalid_argument, "list", 0, 0};
     if (n != 0) {
       const piece whole = next_piece(o, list, n, true);
-      if (!whole.valid || whole.repeat || whole.n != n) return refusal{status::invalid_argument, "list", whole.n, n};
+      if (!whole.valid) return refusal{whole.why, "list", 0, n};
+      if (whole.repeat || whole.n != n) return refusal{status::invalid_argument, "list", whole.n, n};
     }
     who w{time_budget<P>(o.deadline_ns), by.stats_, by.cell_};
     status s = begin(w, by);

@@ -44,7 +44,6 @@ template <class C, class P>
 concept completion_policy = requires(const completion::state_of<C, P> c, uint64_t address) {
   { C::needs_msi } -> detail::same_as<const bool&>;
   { c.sync_for(address, sync_signal::event) } -> detail::same_as<command>;
-  { c.by_msi() } -> detail::same_as<bool>;
   { c.may_trail() } -> detail::same_as<bool>;
 };
 

@@ -52,6 +52,7 @@ class ring {
         spread_(geo_),
         word_entries_(geo_.entries() < valid_bits_per_word ? geo_.entries() : valid_bits_per_word),
         special_(p.opts.special()),
+        restricted_(p.opts.restricted()),
         told_(p.opts.first),
         limit_(p.opts.first) {
     for (auto& n : notes_) n.store(p.opts.first, at<site::setup>);
@@ -73,7 +74,8 @@ class ring {
 
   [[nodiscard]] geometry shape() const noexcept { return geo_; }
   [[nodiscard]] const options& opts() const noexcept { return plan_.opts; }
-  [[nodiscard]] bool special() const noexcept { return special_; }  ///< options.special()
+  [[nodiscard]] bool special() const noexcept { return special_; }        ///< options.special()
+  [[nodiscard]] bool restricted() const noexcept { return restricted_; }  ///< options.restricted()
   [[nodiscard]] Device& device() noexcept { return device_; }
   [[nodiscard]] ring_entry<P>& entry(position p) noexcept { return plan_.memory.entries[geo_.slot(p)]; }
   [[nodiscard]] uint64_t device_address(position p) const noexcept {
@@ -199,6 +201,7 @@ class ring {
   const word_spread spread_;
   const uint32_t word_entries_;  ///< in a word of valid bits: 32, or fewer in a small ring
   const bool special_;
+  const bool restricted_;
   atomic<uint32_t> left_;
   // Written by owners in turn.
   alignas(64) atomic<position> told_;  ///< owner position: the device has been told up to here

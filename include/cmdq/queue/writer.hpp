@@ -47,6 +47,10 @@ class writer {
   status push(const command& from) noexcept {
     const command c = own_copy(from);
     if (queue_ == nullptr || room() == 0) return status::out_of_range;
+    if (queue_->ring_.restricted()) {
+      const refusal why = permits(queue_->ring_.opts().device, c);
+      if (why.code != status::ok) return why.code;
+    }
     const uint8_t op = opcode_of(c.word[0]);
     const bool atc = op == opcode_atc_inv;
     if (op == opcode_sync || (atc && (!claim_.waited || by_->unsynced_ != 0))) return status::invalid_argument;

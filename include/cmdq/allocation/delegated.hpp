@@ -43,6 +43,31 @@ struct delegated {
       boxes_.put(ring_.number_of(cell), k, c);
     }
 
+    /// Where nobody combines and nobody's list waits, the caller may put its own list into the ring: true, and the
+    /// window is open until publish(). Never waits.
+    [[gnu::always_inline]] bool take_turn(uint32_t n, intent what, reservation& r) noexcept {
+      uint64_t seen = word_.load(at<site::combiner_look>);
+      const position start = position_of(seen);
+      const bool synced = what != intent::unsynced;
+      if (gathered_of(seen) != 0 || boxes_.any() || !base::has_room(start + n + 1)) return false;  // [S]
+      if ((what == intent::waited && !base::may_close()) || n == 0) return false;
+      if (!word_.compare_exchange(seen, seen | combining_now, at<site::combiner_take>)) return false;
+      r.start = r.range = start;
+      r.own_sync = synced && own_sync_ != 0;
+      r.n = n + (r.own_sync ? 1U : 0U);
+      r.done_at = start + n + (synced ? 1U : 0U);
+      r.waited = r.owner = what == intent::waited;
+      r.closed = true;
+      return true;
+    }
+    /// The list is written: its CMD_SYNC, and the device is told.
+    [[gnu::always_inline]] void publish(const reservation& r, who& w) noexcept {
+      const bool synced = r.own_sync || r.done_at != r.end();
+      if (synced) base::put_sync(r.done_at - 1, w);
+      base::tell(r.start, r.done_at, synced, w);
+      word_.store(static_cast<uint64_t>(r.done_at) << 32, at<site::combiner_let_go>);
+    }
+
     /// Hands in the `n` commands that were put, and waits until they are in the ring. Not ok (timeout, device_fault):
     /// nothing was inserted. ok with r.left: a combiner has the list, and is late; it is owed.
     status hand_in(uint32_t n, intent what, who& w, reservation& r) noexcept {

@@ -373,7 +373,8 @@ class command_queue {
   [[gnu::always_inline]] status put(const command* list, uint32_t n, intent what, written how, uint32_t entered, who& w,
                                     producer& by, reservation& r) noexcept {
     if constexpr (delegates)
-      return put_by_mailbox(list, n, what, entered, w, by, r);
+      return put_in_turn(list, n, what, how, entered, w, by, r) ? status::ok
+                                                                : put_by_mailbox(list, n, what, entered, w, by, r);
     else
       return put_by_claim(list, n, what, how, entered, w, by, r);
   }
@@ -383,6 +384,10 @@ class command_queue {
     [[maybe_unused]] typename P::critical_section in_here;
     const status s = claim(n, what, how, entered, w, by, r);
     if (s != status::ok) return s;
+    write(list, n, how, w, r);
+    return status::ok;
+  }
+  [[gnu::always_inline]] void write(const command* list, uint32_t n, written how, who& w, reservation& r) noexcept {
     w.stats.add(stats::event::list);
     if (how == written::at_once) {
       ring_.entry(r.start).put(*list);  // looked at, and the caller's own copy
@@ -390,13 +395,20 @@ class command_queue {
       r.changed = !copy(list, n, [&](uint32_t i, const command& c) { ring_.entry(r.start + i).put(c); });
     }
     allocation_.publish(r, w);
-    return status::ok;
   }
 
-  /// The same where nobody claims: write, hand in. Nothing of the list is in the ring on any status but ok; r.left: it
-  /// is with a combiner.
-  status put_by_mailbox(const command* list, uint32_t n, intent what, uint32_t entered, who& w, producer& by,
-                        reservation& r) noexcept {
+  /// The same where nobody claims, and nobody else is about it: true.
+  [[gnu::always_inline]] bool put_in_turn(const command* list, uint32_t n, intent what, written how, uint32_t entered,
+                                          who& w, producer& by, reservation& r) noexcept {
+    [[maybe_unused]] typename P::critical_section in_here;
+    if (error_handler<ring_type>::refuses(entered) || !allocation_.take_turn(n, what, r)) return false;
+    note_claim(r, what, entered, by);
+    write(list, n, how, w, r);
+    return true;
+  }
+  /// Else: write, hand in. Nothing of the list is in the ring on any status but ok; r.left: it is with a combiner.
+  [[gnu::noinline]] status put_by_mailbox(const command* list, uint32_t n, intent what, uint32_t entered, who& w,
+                                          producer& by, reservation& r) noexcept {
     status s = error_handler<ring_type>::refuses(entered) ? why_not(w) : status::ok;
     if (s != status::ok) return ended(by), s;
     const bool as_cut = copy(list, n, [&](uint32_t i, const command& c) { allocation_.put(*by.cell_, i, c); });

@@ -134,6 +134,7 @@ struct delegated {
     struct batch {
       position start = 0;
       position end = 0;
+      position done = 0;          ///< software CONS
       bool synced = false;        ///< somebody wants to know its end
       uint32_t watcher = nobody;  ///< mailbox of who is to watch the device
       uint32_t words = 0;         ///< looked at
@@ -228,31 +229,42 @@ struct delegated {
       return bits;
     }
 
-    /// Takes lists and copies them to the ring, as far as there is space, and up to half the ring, so that the device
-    /// has something to do meanwhile.
-    void gather(batch& b, uint32_t first, uint32_t own) noexcept {
-      const position done = cons_.load(at<site::cons_space>);  // [S]
+    /// Would a list of `n` commands fit behind `end`, with its CMD_SYNC or the batch's? Half the ring is enough for a
+    /// batch, so that the device has something to do meanwhile.
+    [[nodiscard]] bool fits(const batch& b, position end, uint32_t n) const noexcept {
       const uint32_t entries = ring_.shape().entries();
+      return end + n + 1 - b.done <= entries && (end == b.start || end + n + 1 - b.start <= entries / 2);
+    }
+
+    /// Takes lists and copies them to the ring, as far as there is space.
+    void gather(batch& b, uint32_t first, uint32_t own) noexcept {
+      b.done = cons_.load(at<site::cons_space>);  // [S]
       first_.set(0);
       for (uint32_t look = 0; look <= boxes_.words(); ++look) {
-        const uint64_t mask = mask_at(first, look);
-        if (mask == 0) continue;
         const uint32_t word = word_at(first, look);
-        const uint64_t bits = boxes_.take(word, mask);
-        for_each(word, bits, [&](uint32_t i) { return boxes_.prefetch(i), true; });
-        const uint64_t late = for_each(word, bits, [&](uint32_t i) {
+        const uint64_t filled = boxes_.filled(word) & mask_at(first, look);
+        b.words = look + 1;
+        b.taken[look] = 0;
+        if (filled == 0) continue;
+        for_each(word, filled, [&](uint32_t i) { return boxes_.prefetch(i), true; });
+        // What does not fit stays its producer's. Lengths are guesses until the list is taken.
+        position end = b.end;
+        const uint64_t late = for_each(word, filled, [&](uint32_t i) {
+          const uint32_t n = boxes_.request(i).n;
+          if (!fits(b, end, n)) return first_.set(i), false;
+          end += n + own_sync_;
+          return true;
+        });
+        const uint64_t taken = boxes_.take(word, filled & ~late);
+        const uint64_t longer = for_each(word, taken, [&](uint32_t i) {
           const asked a = boxes_.request(i);
-          const position needs = b.end + a.n + 1;  // with its CMD_SYNC, or the batch's
-          if (needs - done > entries || (b.end != b.start && needs - b.start > entries / 2))
-            return first_.set(i), false;
+          if (!fits(b, b.end, a.n)) return first_.set(i), false;
           add(b, i, a, own);
           return true;
         });
-        b.taken[look] = bits & ~late;
-        b.words = look + 1;
-        if (late == 0) continue;
-        boxes_.give_back(word, late);
-        return;
+        b.taken[look] = taken & ~longer;
+        if (longer != 0) boxes_.give_back(word, longer);
+        if ((late | longer) != 0) return;
       }
     }
 
@@ -271,7 +283,7 @@ struct delegated {
       position next = b.start;
       for (uint32_t look = 0; look < b.words; ++look) {
         const uint32_t word = word_at(first, look);
-        if (mask_at(first, look) == 0 || b.taken[look] == 0) continue;
+        if (b.taken[look] == 0) continue;
         for_each(word, b.taken[look], [&](uint32_t i) {
           const asked a = boxes_.request(i);
           const uint32_t n = a.n + (a.what != intent::unsynced ? own_sync_ : 0U);

@@ -50,10 +50,10 @@ class mailboxes {
   /// [M] Marks it filled. True: no other was in its word.
   [[gnu::always_inline]] bool fill(uint32_t i, asked a) noexcept {
     head(i).placed.store(0, at<site::mailbox_reset>);
-    head(i).note.set(static_cast<uint64_t>(a.what) << 32 | a.n);
+    head(i).note.store(static_cast<uint64_t>(a.what) << 32 | a.n, at<site::mailbox_reset>);
     return filled_[word_of(i)].bits.fetch_or(bit_of(i), at<site::mailbox_fill>) == 0;
   }
-  /// [M] True: the list is its producer's again, and nobody has seen it. Wait-free.
+  /// True: the list is its producer's again, and nobody has seen it. Wait-free.
   bool take_back(uint32_t i) noexcept {
     return (filled_[word_of(i)].bits.fetch_and(~bit_of(i), at<site::mailbox_take_back>) & bit_of(i)) != 0;
   }
@@ -62,7 +62,7 @@ class mailboxes {
   [[nodiscard]] const void* placed_word(uint32_t i) noexcept { return &head(i).placed; }
   /// Once placed.
   [[nodiscard]] watched to_watch(uint32_t i) noexcept {
-    const uint64_t note = head(i).note.get();
+    const uint64_t note = head(i).note.load(at<site::mailbox_note>);
     return {static_cast<position>(note >> 32), static_cast<position>(note)};
   }
   [[nodiscard]] typename Ring::channel& channel_of(uint32_t i) noexcept { return filled_[word_of(i)].placed; }
@@ -76,17 +76,18 @@ class mailboxes {
 
   // --- the combiner's side
 
-  /// [M] Takes those of `mask` that are filled in word `w`.
+  [[nodiscard]] uint64_t filled(uint32_t w) const noexcept { return filled_[w].bits.load(at<site::mailbox_look>); }
+  /// [M] Takes those of `mask` that are still filled in word `w`.
   uint64_t take(uint32_t w, uint64_t mask) noexcept {
-    if ((filled_[w].bits.load(at<site::mailbox_look>) & mask) == 0) return 0;
-    return filled_[w].bits.fetch_and(~mask, at<site::mailbox_take>) & mask;
+    return mask == 0 ? 0 : filled_[w].bits.fetch_and(~mask, at<site::mailbox_take>) & mask;
   }
-  /// [M] Gives back what did not fit, as if it had not been taken.
+  /// Gives back a list that is longer than it seemed, as if it had not been taken.
   void give_back(uint32_t w, uint64_t bits) noexcept { filled_[w].bits.fetch_or(bits, at<site::mailbox_give_back>); }
 
   void prefetch(uint32_t i) const noexcept { __builtin_prefetch(&ring_.mailbox(i * lines_), 1); }
+  /// A guess, unless it is taken.
   [[nodiscard]] asked request(uint32_t i) noexcept {
-    const uint64_t note = head(i).note.get();
+    const uint64_t note = head(i).note.load(at<site::mailbox_note>);
     return {static_cast<uint32_t>(note), static_cast<intent>(note >> 32)};
   }
   void copy_to_ring(uint32_t i, uint32_t n, position to) noexcept {
@@ -98,7 +99,7 @@ class mailboxes {
   }
   /// [M][X] Says where it is, before PROD does.
   void answer(uint32_t i, placement p, watched range) noexcept {
-    head(i).note.set(static_cast<uint64_t>(range.start) << 32 | range.end);
+    head(i).note.store(static_cast<uint64_t>(range.start) << 32 | range.end, at<site::mailbox_reset>);
     head(i).placed.store(p.packed(), at<site::placed_store>);
   }
   void wake(uint32_t w) noexcept { filled_[w].placed.wake(); }

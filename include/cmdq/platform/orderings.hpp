@@ -107,13 +107,14 @@ enum class order : unsigned char { relaxed, acquire, release, acq_rel, seq_cst }
   X(told_look, acquire, "told_store", "[T] range ends up to here are written", "range end of a lap ago")
 
 #define CMDQ_SITES_DELEGATED(X) \
-  X(mailbox_reset, relaxed, "-", "carried by mailbox_fill; only its producer waits for it", "-") \
+  X(mailbox_reset, relaxed, "-", "carried by mailbox_fill and placed_store", "-") \
+  X(mailbox_note, relaxed, "-", "carried by mailbox_take and placed_look; before the list is taken a guess", "-") \
   X(mailbox_fill, release, "mailbox_take", "[M] who sees the bit sees the list", "a list is placed half written") \
   X(mailbox_look, relaxed, "-", "a guess that mailbox_take confirms", "-") \
   X(mailbox_wanted, relaxed, "-", "a hint: who waits to be placed tries to combine from time to time", "-") \
   X(mailbox_take, acquire, "mailbox_fill", "[M] the list is read after it was taken", "a list is placed half written") \
-  X(mailbox_give_back, release, "mailbox_take_back", "[M] the combiner's look at the list comes before its producer writes the next", "length of another list") \
-  X(mailbox_take_back, acquire, "mailbox_give_back", "[M] see mailbox_give_back", "see mailbox_give_back") \
+  X(mailbox_give_back, relaxed, "-", "nothing of the list was read; who takes it next sees it by mailbox_fill, whose release sequence this continues", "-") \
+  X(mailbox_take_back, relaxed, "-", "who clears the bit has the list, and its producer wrote it", "-") \
   X(combiner_look, relaxed, "-", "a guess that combiner_take confirms", "-") \
   X(combiner_take, acquire, "combiner_let_go", "[M] one combiner at a time, and what it left is seen", "PROD goes back; an entry is overwritten") \
   X(combiner_move, relaxed, "claim_look", "carried by placed_store: no ticket is from behind what is claimed", "-") \

@@ -20,7 +20,7 @@ struct alignas(64) mailbox_line {
   /// First line. Where the list is: see placement. 0 from filling on until it is placed.
   typename P::template atomic<uint64_t> placed;
   /// First line. Asked: how many commands, and what for. Answered: the range of who watches the device for it.
-  typename P::template plain<uint64_t> note;
+  typename P::template atomic<uint64_t> note;
   typename P::template plain<uint64_t> word[2 * commands_per_line];
 };
 

@@ -65,7 +65,7 @@ struct delegated {
       const bool synced = r.own_sync || r.done_at != r.end();
       if (synced) base::put_sync(r.done_at - 1, w);
       base::tell(r.start, r.done_at, synced, w);
-      word_.store(static_cast<uint64_t>(r.done_at) << 32, at<site::combiner_let_go>);
+      let_go(r.done_at);
     }
 
     /// Hands in the `n` commands that were put, and waits until they are in the ring. Not ok (timeout, device_fault):
@@ -168,9 +168,13 @@ struct delegated {
         if (!leads)
           return waiting.next(cons_.load(at<site::cons_look>), &boxes_.channel_of(mine), boxes_.placed_word(mine),
                               blocked);
+        if (is_combined())
+          return waiting.next(cons_.load(at<site::cons_look>), &free_, &word_,
+                              [&] { return blocked() && is_combined(); });
         const position gate = base::gate().load(at<site::range_end_load>);
-        return waiting.next(cons_.load(at<site::cons_look>), &ring_.done_channel(gate), &cons_,
-                            [&] { return blocked() && !reached(cons_.load(at<site::cons_done>), gate); });
+        const auto closed = [&] { return blocked() && !reached(cons_.load(at<site::cons_done>), gate); };
+        return waiting.next(cons_.load(at<site::cons_look>), closed() ? &ring_.done_channel(gate) : nullptr, &cons_,
+                            closed);
       };
       for (;;) {
         const auto due = idle();
@@ -186,10 +190,18 @@ struct delegated {
       }
     }
 
+    [[nodiscard]] bool is_combined() const noexcept { return gathered_of(word_.load(at<site::combiner_look>)) != 0; }
+
     /// Combines, and again while others have filled their mailboxes meanwhile, a few times.
     void serve(who& w) noexcept {
       for (unsigned k = 0; k < most_rounds && combine(w); ++k)
         if (!boxes_.any() || !base::may_close()) return;
+    }
+
+    /// [M] The window ends.
+    [[gnu::always_inline]] void let_go(position end) noexcept {
+      word_.store(static_cast<uint64_t>(end) << 32, at<site::combiner_let_go>);
+      free_.wake();
     }
 
     /// One batch, unless somebody else is combining. False: nothing was placed.
@@ -208,7 +220,7 @@ struct delegated {
         answer(b, first);
         base::tell(b.start, b.end, b.synced, w);
       }
-      word_.store(static_cast<uint64_t>(b.end) << 32, at<site::combiner_let_go>);
+      let_go(b.end);
       return b.end != b.start;
     }
 
@@ -298,6 +310,7 @@ struct delegated {
     }
 
     mailboxes<Ring> boxes_;
+    typename Ring::channel free_;                 ///< where who waits for the combiner's end sleeps
     typename P::template plain<uint32_t> first_;  ///< under the claim word: the mailbox to begin with
   };
 };

@@ -98,6 +98,7 @@ struct delegated {
       if (seen.code != status::ok) return seen.code;
       base::forward(cons_, r.done_at);
       base::wake(r.range, r.done_at);
+      if (boxes_.any()) help(w);  // there is space again, and nobody may be leading those that did not fit
       return status::ok;
     }
 

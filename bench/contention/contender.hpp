@@ -72,6 +72,7 @@ struct entrant {
 std::vector<entrant> queues_cmpxchg_loop();
 std::vector<entrant> queues_owner_bits();
 std::vector<entrant> queues_combining();
+std::vector<entrant> queues_delegated();
 std::vector<entrant> lock_baselines();
 std::vector<entrant> third_party();
 
@@ -79,7 +80,7 @@ std::vector<entrant> third_party();
 inline std::vector<entrant> all_entrants() {
   std::vector<entrant> all;
   for (const auto& some :
-       {queues_cmpxchg_loop(), queues_owner_bits(), queues_combining(), lock_baselines(), third_party()})
+       {queues_cmpxchg_loop(), queues_owner_bits(), queues_combining(), queues_delegated(), lock_baselines(), third_party()})
     all.insert(all.end(), some.begin(), some.end());
   return all;
 }

@@ -27,6 +27,8 @@ constexpr kind kinds[] = {
     {"owner_bits", "msi", &insert<config<allocation::owner_bits, completion::poll_msi>>},
     {"combining", "cons", &insert<config<allocation::combining, completion::poll_cons>>},
     {"combining", "msi", &insert<config<allocation::combining, completion::poll_msi>>},
+    {"delegated", "cons", &insert<config<allocation::delegated, completion::poll_cons>>},
+    {"delegated", "msi", &insert<config<allocation::delegated, completion::poll_msi>>},
 };
 
 }  // namespace

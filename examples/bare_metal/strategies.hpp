@@ -30,6 +30,7 @@ int run_all(uint32_t lists) {
   using cmpxchg_loop = config<Platform, cmdq::allocation::cmpxchg_loop>;
   using owner_bits = config<Platform, cmdq::allocation::owner_bits>;
   using combining = config<Platform, cmdq::allocation::combining>;
+  using delegated = config<Platform, cmdq::allocation::delegated>;
   const uint32_t cpus = board::start_crew();
   const bool platform_ok = check_platform(cpus);
   uint32_t phases = 0;
@@ -40,6 +41,8 @@ int run_all(uint32_t lists) {
   ok = trial<sync_locked<owner_bits>>("owner_bits/sync_locked", cpus, phases).run(lists) && ok;
   ok = trial<combining>("combining", cpus, phases).run(lists) && ok;
   ok = trial<sleeping<combining>>("combining/wfe", cpus, phases).run(lists) && ok;
+  ok = trial<delegated>("delegated", cpus, phases).run(lists) && ok;
+  ok = trial<sleeping<delegated>>("delegated/wfe", cpus, phases).run(lists) && ok;
   if constexpr (cmdq::placed_platform<Platform>)
     ok = trial<in_groups<combining>>("combining/groups", cpus, phases).run(lists) && ok;
   board::print(ok ? "producers: ok\n" : "producers: failed\n");

@@ -18,7 +18,7 @@ inline setup small_ring(strategy which, unsigned log2, std::uint32_t batch, std:
   return s;
 }
 
-/// `f(setup)` for each strategy, completion mode and kind of reclaim; combining, whose reclaim is its own, with groups
+/// `f(setup)` for each strategy, completion mode and kind of reclaim; those whose reclaim is their own with groups
 /// in place of the second kind.
 template <class F>
 void for_all_policies(unsigned log2, std::uint32_t batch, std::uint32_t producers, F f) {
@@ -28,7 +28,7 @@ void for_all_policies(unsigned log2, std::uint32_t batch, std::uint32_t producer
         setup s = small_ring(which, log2, batch, producers);
         s.msi = msi;
         s.locked = locked;
-        if (locked && which == strategy::combining) s.opts.groups = s.opts.cpus_per_group = 2;
+        if (locked && shares_syncs(which)) s.opts.groups = s.opts.cpus_per_group = 2;
         f(s);
       }
 }
@@ -59,7 +59,7 @@ struct stage {
   std::vector<worker> workers;
 };
 
-/// A case under generated interleavings; combining with generated groups, unless the case has some.
+/// A case under generated interleavings, with generated groups where there are groups, unless the case has some.
 inline void under_any_interleaving(const crew_case& fixed) {
   property([&] {
     crew_case c = fixed;

@@ -23,7 +23,7 @@ rc::Gen<position> first_positions(unsigned log2) {
 }
 
 void draw_groups(setup& s) {
-  if (s.allocation != strategy::combining) return;
+  if (!shares_syncs(s.allocation)) return;
   s.opts.groups = any(0, 2) == 1 ? any(2U, 5U) : 1U;
   s.opts.cpus_per_group = any(1U, 4U);
 }
@@ -38,7 +38,7 @@ rc::Gen<setup> setups(strategy which, unsigned threads) {
     const unsigned smallest = threads > 2 ? 3 : 2;
     s.opts.log2_size = any(smallest, 6U);
     const std::uint32_t n = std::uint32_t{1} << s.opts.log2_size;
-    const std::uint32_t share = which == strategy::cmpxchg_loop ? n : n / threads;
+    const std::uint32_t share = looks_for_space_first(which) ? n : n / threads;
     // The largest batch fills the ring exactly; a small one leaves room for lists that nobody waits for.
     s.opts.batch_limit = one_in(2) ? share - 1 : any<std::uint32_t>(1, share);
     s.opts.producers = threads;

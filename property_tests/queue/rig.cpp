@@ -22,7 +22,9 @@ rig::rig(const setup& s, std::uint32_t seed)
       marks_(std::make_unique<scheduled_platform::atomic<std::uint64_t>[]>(shape().entries())),
       range_ends_(std::make_unique<scheduled_platform::atomic<std::uint32_t>[]>(shape().entries())),
       cells_(std::make_unique<producer_cell<scheduled_platform>[]>(s.opts.producers)),
-      groups_(s.opts.groups == 1 ? nullptr : std::make_unique<gather_group<scheduled_platform>[]>(s.opts.groups)) {
+      groups_(s.opts.groups == 1 ? nullptr : std::make_unique<gather_group<scheduled_platform>[]>(s.opts.groups)),
+      mailboxes_(std::make_unique<mailbox_line<scheduled_platform>[]>(s.opts.producers *
+                                                                      lines_per_mailbox(s.opts.batch_limit))) {
   device.hooks = history_hooks(log, entries_.get(), shape().entries() - 1);
   device.speed = s.speed;
   bus.log2 = s.opts.log2_size;
@@ -55,7 +57,10 @@ void rig::watch() {
 }
 
 ring_memory<scheduled_platform> rig::memory() {
-  return {entries_.get(), ring_address, valid_.get(), marks_.get(), range_ends_.get(), cells_.get(), groups_.get()};
+  ring_memory<scheduled_platform> m{entries_.get(),    ring_address, valid_.get(), marks_.get(),
+                                    range_ends_.get(), cells_.get(), groups_.get()};
+  m.mailboxes = mailboxes_.get();
+  return m;
 }
 
 std::unique_ptr<queue_face> make_queue(const setup& s, const ring_memory<scheduled_platform>& m, front& device) {
@@ -64,6 +69,8 @@ std::unique_ptr<queue_face> make_queue(const setup& s, const ring_memory<schedul
       return make_cmpxchg_loop(s, m, device);
     case strategy::owner_bits:
       return make_owner_bits(s, m, device);
+    case strategy::delegated:
+      return make_delegated(s, m, device);
     default:
       return make_combining(s, m, device);
   }
@@ -79,6 +86,8 @@ refusal check_plan(const setup& s, const ring_memory<scheduled_platform>& m) {
         return with(allocation::cmpxchg_loop{}, completion);
       case strategy::owner_bits:
         return with(allocation::owner_bits{}, completion);
+      case strategy::delegated:
+        return with(allocation::delegated{}, completion);
       default:
         return with(allocation::combining{}, completion);
     }
@@ -87,7 +96,7 @@ refusal check_plan(const setup& s, const ring_memory<scheduled_platform>& m) {
 }
 
 std::string shown(const setup& s) {
-  const char* names[] = {"cmpxchg_loop", "owner_bits", "combining"};
+  const char* names[] = {"cmpxchg_loop", "owner_bits", "combining", "delegated"};
   std::ostringstream out;
   out << names[static_cast<unsigned>(s.allocation)] << (s.msi ? ", poll_msi" : ", poll_cons")
       << (locks(s) ? ", sync_locked" : ", counted") << (s.park ? ", park" : ", spin") << ", 2^" << s.opts.log2_size

@@ -20,14 +20,19 @@
 
 namespace cmdq::test {
 
-enum class strategy : std::uint8_t { cmpxchg_loop, owner_bits, combining };
-inline constexpr strategy all_strategies[] = {strategy::cmpxchg_loop, strategy::owner_bits, strategy::combining};
+enum class strategy : std::uint8_t { cmpxchg_loop, owner_bits, combining, delegated };
+inline constexpr strategy all_strategies[] = {strategy::cmpxchg_loop, strategy::owner_bits, strategy::combining,
+                                              strategy::delegated};
+/// One CMD_SYNC for several lists; options.groups.
+constexpr bool shares_syncs(strategy s) { return s == strategy::combining || s == strategy::delegated; }
+/// No list is in the ring before there is space for it.
+constexpr bool looks_for_space_first(strategy s) { return s == strategy::cmpxchg_loop || s == strategy::delegated; }
 
 /// Which queue: the policies, the options, the device.
 struct setup {
   strategy allocation = strategy::combining;
   bool msi = false;     ///< completion::poll_msi
-  bool locked = false;  ///< reclaim::sync_locked (combining ignores it)
+  bool locked = false;  ///< reclaim::sync_locked (combining and delegated ignore it)
   bool park = false;    ///< wait::park
   options opts;
   model::capabilities caps;
@@ -134,6 +139,7 @@ class rig {
   std::unique_ptr<scheduled_platform::atomic<std::uint32_t>[]> range_ends_;
   std::unique_ptr<producer_cell<scheduled_platform>[]> cells_;
   std::unique_ptr<gather_group<scheduled_platform>[]> groups_;
+  std::unique_ptr<mailbox_line<scheduled_platform>[]> mailboxes_;
   std::unique_ptr<queue_face> queue_;
   std::uint32_t last_cons_ = 0;
   std::uint64_t idle_calls_ = 0;

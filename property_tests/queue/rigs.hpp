@@ -40,7 +40,9 @@ class queue_of final : public queue_face {
     for (std::uint32_t k = 0; k < n; ++k)
       if (reserved == status::ok) CMDQ_CHECK_EQ(w.push(list[k]), status::ok);
     if (reserved == status::ok) meanwhile();
-    return w.commit();
+    const status s = w.commit();
+    if (reserved == status::ok && !w.inserted()) reserved = s;
+    return s;
   }
   result<ticket> submit(unsigned i, const command* list, std::uint32_t n) override {
     return producers_.at(i).submit(list, n);
@@ -92,5 +94,6 @@ std::unique_ptr<queue_face> make_with(const setup& s, const ring_memory<schedule
 std::unique_ptr<queue_face> make_cmpxchg_loop(const setup&, const ring_memory<scheduled_platform>&, front&);
 std::unique_ptr<queue_face> make_owner_bits(const setup&, const ring_memory<scheduled_platform>&, front&);
 std::unique_ptr<queue_face> make_combining(const setup&, const ring_memory<scheduled_platform>&, front&);
+std::unique_ptr<queue_face> make_delegated(const setup&, const ring_memory<scheduled_platform>&, front&);
 
 }  // namespace cmdq::test

@@ -286,3 +286,4 @@ void sequential(strategy which) {
 CMDQ_TEST(sequential_cmpxchg_loop) { sequential(strategy::cmpxchg_loop); }
 CMDQ_TEST(sequential_owner_bits) { sequential(strategy::owner_bits); }
 CMDQ_TEST(sequential_combining) { sequential(strategy::combining); }
+CMDQ_TEST(sequential_delegated) { sequential(strategy::delegated); }

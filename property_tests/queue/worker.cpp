@@ -36,7 +36,7 @@ void worker::check_error(status s, std::size_t list, const std::vector<std::size
   for (const std::size_t l : possible) {
     if (s == status::illegal_command) mine = mine || refused(l);
     if (s == status::fetch_abort) mine = mine || aborted(l);
-    const bool shared_sync = rig_.what.allocation == strategy::combining && asked(l).has(kind::atc);
+    const bool shared_sync = shares_syncs(rig_.what.allocation) && asked(l).has(kind::atc);
     if (s == status::atc_timeout) mine = mine || asked(l).has(kind::dead_atc) || shared_sync;
   }
   if (mine) return;
@@ -165,6 +165,7 @@ std::optional<kept_ticket> worker::submit(const std::vector<kind>& kinds) {
   const bool settles = !cut_short_.empty();  // what an earlier call owes comes first, and is told
   std::vector<std::size_t> answers_for = waits || settles ? owed_ : std::vector<std::size_t>{};
   if (!t) {
+    if (std::string_view(t.why().field) == "inserted") asked(list).inserted = size(commands);
     answers_for.push_back(list);
     check_error(t.code(), list, answers_for);
     settle(t.code(), list);

@@ -79,10 +79,13 @@ inline ring_memory<platform> make_memory(machine& m, const options& o) {
   out.entries = static_cast<ring_entry<platform>*>(m.allocate(bytes, bytes));
   out.device_address = reinterpret_cast<std::uintptr_t>(out.entries);
   out.valid = static_cast<word32*>(m.allocate(valid_words(geometry{log2}) * sizeof(word32)));
-  out.marks = static_cast<word32*>(m.allocate(entries * sizeof(word32)));
+  using word64 = platform::atomic<std::uint64_t>;
+  out.marks = static_cast<word64*>(m.allocate(entries * sizeof(word64)));
   out.range_ends = static_cast<word32*>(m.allocate(entries * sizeof(word32)));
   out.cells = static_cast<producer_cell<platform>*>(m.allocate(o.producers * sizeof(producer_cell<platform>)));
   out.groups = static_cast<gather_group<platform>*>(m.allocate(o.groups * sizeof(gather_group<platform>)));
+  const std::size_t lines = o.producers * lines_per_mailbox(o.batch_limit);
+  out.mailboxes = static_cast<mailbox_line<platform>*>(m.allocate(lines * sizeof(mailbox_line<platform>)));
   return out;
 }
 

@@ -34,6 +34,7 @@ constexpr std::array all = {
     make<allocation::cmpxchg_loop, reclaim::sync_locked>("cmpxchg_loop"),
     make<allocation::owner_bits, reclaim::sync_locked>("owner_bits"),
     make<allocation::combining, reclaim::counted>("combining"),
+    make<allocation::delegated, reclaim::counted>("delegated"),
     make<allocation::cmpxchg_loop, reclaim::counted>("cmpxchg_loop_counted"),
     make<allocation::owner_bits, reclaim::counted>("owner_bits_counted"),
 };

@@ -77,6 +77,8 @@ class claims {
     if (distance(from, to) > 0 && forward(cons_, to)) wake(from, to);
   }
 
+  /// Has somebody left what others may go on with?
+  [[nodiscard]] bool anything_left() const noexcept { return ring_.anything_left(); }
   /// Goes on with everything that others have left, as far as it can be. Never waits. `event`: see left_work::take().
   [[gnu::noinline, gnu::cold]] void help(who& w, bool event = false) noexcept {
     who helper{time_budget<P>(0), w.stats};
@@ -87,7 +89,8 @@ class claims {
   }
 
   /// Waits until somebody has finished what `cell`'s last call left; false when the budget ends first.
-  bool await_left(const left_work<P>& left, who& w) noexcept {
+  bool await_left(const producer_cell<P>& cell, who& w) noexcept {
+    const left_work<P>& left = cell.left;
     patience<Ring> waiting(ring_, w, true);
     while (left.any()) {
       help(w);
@@ -98,6 +101,12 @@ class claims {
       return !left.any();
     }
     return true;
+  }
+  /// What `cell` owes, once what it left is finished: a claim whose entries do nothing.
+  static void place_owed(producer_cell<P>& cell) noexcept {
+    const duty left = cell.left.finished();
+    cell.owes.set(left.start + left.n);
+    cell.owes_unplaced.set(0);
   }
 
  protected:

@@ -18,11 +18,13 @@ struct combining {
   static constexpr bool needs_range_ends = true;
   static constexpr bool spreads_valid_bits = true;
   static constexpr bool gathers_in_groups = true;
+  static constexpr bool delegates = false;
 
   template <class Ring, class Sync, class Reclaim>
   class state : public ranges<state<Ring, Sync, Reclaim>, Ring, Sync, Reclaim> {
     using base = ranges<state, Ring, Sync, Reclaim>;
-    using base::ring_, base::sync_, base::word_, base::cons_, base::own_sync_, base::position_of, base::gathered_of;
+    using base::ring_, base::word_, base::cons_, base::own_sync_, base::position_of, base::gathered_of;
+    using base::tell, base::put_sync, base::may_close;
 
    public:
     using typename base::P;
@@ -239,29 +241,12 @@ struct combining {
       return {d.end, !done};
     }
 
-    /// `synced`: the range ends in a CMD_SYNC.
-    [[gnu::always_inline]] void tell(position start, position end, bool synced, who& w) noexcept {
-      ring_.range_end(start).store(end, at<site::range_end_store>);
-      if (synced) {
-        gate().store(last_synced().load(at<site::range_end_load>), at<site::range_end_store>);
-        last_synced().store(end, at<site::range_end_store>);
-      }
-      ring_.tell(start, end, w);
-    }
-
-    /// Of the ranges that end in a CMD_SYNC: end of the last one told, and of the one before it. In turn only.
-    [[nodiscard]] auto& last_synced() const noexcept { return ring_.note(0); }
-    [[nodiscard]] auto& gate() const noexcept { return ring_.note(1); }
-    [[nodiscard]] [[gnu::always_inline]] bool may_close() const noexcept {
-      return reached(cons_.load(at<site::cons_done>), gate().load(at<site::range_end_load>));
-    }
-
     /// In turn. Group commit: others may join while two earlier ranges with a CMD_SYNC are not done. Ends with the
     /// budget at the latest, so a standing device delays a list but keeps nothing back. Unless nobody in the range
     /// wants to know its end, or each list has its own, its CMD_SYNC is claimed in the step that closes it.
     void close(duty& d, who& w) noexcept {
       if (d.keeps && !w.budget.none() && !may_close())
-        static_cast<void>(base::await_range(cons_, gate().load(at<site::range_end_load>), w));
+        static_cast<void>(base::await_range(cons_, base::gate().load(at<site::range_end_load>), w));
       uint64_t seen = word_.load(at<site::claim_look>);
       do {
         d.synced = gathered_of(seen) >= one_sync;
@@ -311,11 +296,6 @@ struct combining {
       base::forward(done, to);
       base::wake(r.start, to);
       return status::ok;
-    }
-
-    void put_sync(position p, who& w) noexcept {
-      ring_.entry(p).put(sync_.sync_for(p));
-      w.stats.add(stats::event::sync_sent);
     }
 
     // Lists in a range: fewer than the ring has entries, and one without commands per producer. A list that wants to

@@ -12,6 +12,7 @@ struct owner_bits {
   static constexpr bool needs_range_ends = false;
   static constexpr bool spreads_valid_bits = false;
   static constexpr bool gathers_in_groups = false;
+  static constexpr bool delegates = false;
 
   template <class Ring, class Sync, class Reclaim>
   class state : public own_sync_wait<state<Ring, Sync, Reclaim>, Ring, Sync, Reclaim> {

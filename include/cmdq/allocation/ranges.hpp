@@ -65,6 +65,29 @@ class ranges : public claims<Self, Ring, Sync, Reclaim> {
  protected:
   using base::ring_, base::sync_, base::word_, base::cons_;
 
+  void put_sync(position p, who& w) noexcept {
+    ring_.entry(p).put(sync_.sync_for(p));
+    w.stats.add(stats::event::sync_sent);
+  }
+
+  /// In turn. `synced`: the range ends in a CMD_SYNC.
+  [[gnu::always_inline]] void tell(position start, position end, bool synced, who& w) noexcept {
+    ring_.range_end(start).store(end, at<site::range_end_store>);
+    if (synced) {
+      gate().store(last_synced().load(at<site::range_end_load>), at<site::range_end_store>);
+      last_synced().store(end, at<site::range_end_store>);
+    }
+    ring_.tell(start, end, w);
+  }
+
+  /// Of the ranges that end in a CMD_SYNC: end of the last one told, and of the one before it. In turn only.
+  [[nodiscard]] auto& last_synced() const noexcept { return ring_.note(0); }
+  [[nodiscard]] auto& gate() const noexcept { return ring_.note(1); }
+  /// Group commit: are fewer than two ranges with a CMD_SYNC with the device?
+  [[nodiscard]] [[gnu::always_inline]] bool may_close() const noexcept {
+    return reached(cons_.load(at<site::cons_done>), gate().load(at<site::range_end_load>));
+  }
+
   [[gnu::always_inline]] sighting wait_for_sync(position from, position p, who& w) noexcept {
     return sync_.wait(base::self(), from, p, w);
   }
@@ -91,7 +114,7 @@ class ranges : public claims<Self, Ring, Sync, Reclaim> {
       w.stats.add(stats::event::sync_wait);
       const auto due = waiting.next(cons_.load(at<site::cons_look>), &ring_.done_channel(end), &word, blocked);
       if (due == patience<Ring>::nothing) continue;
-      if (ring_.anything_left()) base::help(w);
+      if (base::self().anything_left()) base::self().help(w);
       const bool over = due == patience<Ring>::over;
       const sighting seen = over ? sync_.last_look(base::self(), waiting, w) : sync_.look(base::self(), w);
       advance(seen.cons);

@@ -26,6 +26,7 @@ struct reservation {
   bool changed = false;   ///< the caller's list was not what it was when it was looked at
   uint8_t group = none;   ///< the group of CPUs that it gathered in
   uint32_t group_n = 0;   ///< leader of a group's claim: entries of all its lists, from `start` on
+  position range = 0;     ///< allocation::delegated, owner: where its range starts, up to done_at
 
   static constexpr uint8_t none = 0xff;
 

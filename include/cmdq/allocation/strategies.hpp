@@ -5,6 +5,7 @@
 
 #include <cmdq/allocation/cmpxchg_loop.hpp>
 #include <cmdq/allocation/combining.hpp>
+#include <cmdq/allocation/delegated.hpp>
 #include <cmdq/allocation/owner_bits.hpp>
 
 /// X(name, locked): allocation::name; `locked` is true where reclaim::sync_locked can be chosen with it. One line each.
@@ -12,5 +13,6 @@
 #define CMDQ_FOR_EACH_STRATEGY(X) \
   X(cmpxchg_loop, true)           \
   X(owner_bits, true)             \
-  X(combining, false)
+  X(combining, false)             \
+  X(delegated, false)
 // clang-format on

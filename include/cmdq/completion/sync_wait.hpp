@@ -149,7 +149,7 @@ class sync_wait {
         return seen;
       }
       const bool timed = due == patience<Ring>::look;
-      if (timed && ring_.anything_left()) allocation.help(w);
+      if (timed && allocation.anything_left()) allocation.help(w);
       const sighting seen = check(allocation, p, first || timed, w, timed);
       if (seen.code != status::would_block) return seen;
       if (first || timed) allocation.offer(seen.cons);

@@ -12,6 +12,8 @@
 //   [L] limit:     limit_store      -> PROD write   => CONS read    -> limit_load
 //   [F] flush:     unmap_fence / flush_fence, flush_done => flush_check -> IOVA reused
 //   [H] handed on: condition made true -> left_count;  left_add -> condition looked at again (Dekker)
+//   [M] mailboxes: list written     -> mailbox_fill => mailbox_take -> list copied -> placed_store => placed_look
+//                  -> next list written;  combiner_let_go => combiner_take
 //   [X] errors:    error mark       -> health_error => health_check -> marks read
 #pragma once
 
@@ -24,7 +26,8 @@ enum class order : unsigned char { relaxed, acquire, release, acq_rel, seq_cst }
 #define CMDQ_ORDERING_SITES(X) \
   CMDQ_SITES_RING(X)           \
   CMDQ_SITES_LEFT(X)           \
-  CMDQ_SITES_ALLOCATION(X) CMDQ_SITES_LOCKS(X) CMDQ_SITES_WAIT(X) CMDQ_SITES_DEVICE(X) CMDQ_SITES_DMA(X)
+  CMDQ_SITES_ALLOCATION(X)     \
+  CMDQ_SITES_DELEGATED(X) CMDQ_SITES_LOCKS(X) CMDQ_SITES_WAIT(X) CMDQ_SITES_DEVICE(X) CMDQ_SITES_DMA(X)
 
 // clang-format off
 #define CMDQ_SITES_RING(X)                                                                                            \
@@ -102,6 +105,22 @@ enum class order : unsigned char { relaxed, acquire, release, acq_rel, seq_cst }
   X(range_end_store, relaxed, "range_end_load", "carried by [T]", "-")                                                \
   X(range_end_load, relaxed, "range_end_store", "carried by [T]", "-")                                                \
   X(told_look, acquire, "told_store", "[T] range ends up to here are written", "range end of a lap ago")
+
+#define CMDQ_SITES_DELEGATED(X) \
+  X(mailbox_reset, relaxed, "-", "carried by mailbox_fill and placed_store", "-") \
+  X(mailbox_note, relaxed, "-", "carried by mailbox_take and placed_look; before the list is taken a guess", "-") \
+  X(mailbox_fill, release, "mailbox_take", "[M] who sees the bit sees the list", "a list is placed half written") \
+  X(mailbox_look, relaxed, "-", "a guess that mailbox_take confirms", "-") \
+  X(mailbox_wanted, relaxed, "-", "a hint: who waits to be placed tries to combine from time to time", "-") \
+  X(mailbox_take, acquire, "mailbox_fill", "[M] the list is read after it was taken", "a list is placed half written") \
+  X(mailbox_give_back, relaxed, "-", "nothing of the list was read; who takes it next sees it by mailbox_fill, whose release sequence this continues", "-") \
+  X(mailbox_take_back, relaxed, "-", "who clears the bit has the list, and its producer wrote it", "-") \
+  X(combiner_look, relaxed, "-", "a guess that combiner_take confirms", "-") \
+  X(combiner_take, acquire, "combiner_let_go", "[M] one combiner at a time, and what it left is seen", "PROD goes back; an entry is overwritten") \
+  X(combiner_move, relaxed, "claim_look", "carried by placed_store: no ticket is from behind what is claimed", "-") \
+  X(combiner_let_go, release, "combiner_take", "[M] see combiner_take", "see combiner_take") \
+  X(placed_store, release, "placed_look", "[M] the list is copied, and its CMD_SYNC's range told, before its producer goes on", "a list overwritten while it is copied") \
+  X(placed_look, acquire, "placed_store", "[M] see placed_store; [X] in handle(): its producer's earlier lists are in its cell", "see placed_store")
 
 #define CMDQ_SITES_LOCKS(X)                                                                                           \
   X(shared_lock, relaxed, "exclusive_lock", "only counts; what it protects is ordered by [E] and [S]", "-")           \

@@ -86,13 +86,14 @@ class command_queue {
     who w{time_budget<P>(0), unused};
     uint32_t reg = 0;
     if (somebody_inside()) return status::stalled;
-    if (ring_.anything_left()) allocation_.help(w);
+    if (allocation_.anything_left()) allocation_.help(w);
     const position told = ring_.told();
     const error_report handled = errors_.handle_again(allocation_, sync_.may_trail(), w);
     if (handled.code != status::ok) return handled.code;
     if (handled.again) return status::stalled;
     const sighting seen = ring_.look(allocation_, allocation_.cons(at<site::cons_look>), sync_.may_trail(), w, reg);
     if (seen.code != status::ok) return seen.code;
+    if (delegates && allocation_.anything_left()) return status::stalled;  // no room yet, or a combiner is late
     if (seen.cons != told || allocation_.claimed() != told || ring_.told() != told) return status::stalled;
     if (m == msis::none_under_way) errors_.void_msis(told);
     if (sync_.may_trail() && sync_.landed(allocation_.cons(at<site::cons_look>), told) != told) return status::stalled;
@@ -115,6 +116,7 @@ class command_queue {
   friend class writer<command_queue>;
   using sync_type = sync_wait<ring_type, completion_type>;
   using reclaim_type = typename Config::reclaim::template state<P, typename Config::wait>;
+  static constexpr bool delegates = Config::allocation::delegates;
   using allocation_type = typename Config::allocation::template state<ring_type, sync_type, reclaim_type>;
 
   /// Static, so that all arguments travel in registers; one for each kind of end, which saves a tenth of the way.
@@ -209,7 +211,7 @@ class command_queue {
   [[gnu::noinline, gnu::cold]] status settle(who& w, producer& by) noexcept {
     producer_cell<P>& cell = *by.cell_;
     status s = error_handler<ring_type>::refuses(errors_.enter()) ? why_not(w) : status::ok;
-    if (s == status::ok) s = allocation_.await_left(cell.left, w) ? await_owed(cell, w) : status::timeout;
+    if (s == status::ok) s = allocation_.await_left(cell, w) ? await_owed(cell, w) : status::timeout;
     if (s == status::would_block) return prove(w, by);
     if (s != status::ok) {
       cell.use.store(in_use::owing, at<site::cell_use>);
@@ -230,11 +232,7 @@ class command_queue {
 
   /// Waits for what is owed. would_block: the device has consumed it, but an MSI is missing.
   status await_owed(producer_cell<P>& cell, who& w) noexcept {
-    if (cell.owes_unplaced.get() != 0) {
-      const duty left = cell.left.finished();
-      cell.owes.set(left.start + left.n);
-      cell.owes_unplaced.set(0);
-    }
+    if (cell.owes_unplaced.get() != 0) allocation_.place_owed(cell);
     const position end = cell.owes.get();
     const position start = end - 1;
     status s = allocation_.check(start, end, w);
@@ -264,7 +262,7 @@ class command_queue {
     stats_type unused{};
     who w{time_budget<P>(0), unused};
     if (cell.use.load(at<site::cell_use>) != in_use::owing) return false;
-    return allocation_.await_left(cell.left, w) && await_owed(cell, w) == status::ok;
+    return allocation_.await_left(cell, w) && await_owed(cell, w) == status::ok;
   }
 
   [[nodiscard]] bool somebody_inside() noexcept {
@@ -309,6 +307,8 @@ class command_queue {
 
   /// Waits for a list that was claimed as waited for, says what became of it, and ends the call.
   [[gnu::always_inline]] status await_own(reservation& r, uint32_t entered, who& w, producer& by) noexcept {
+    if constexpr (delegates)
+      if (r.left) return owe_unplaced(entered, by);
     if (!r.waited) return r.left ? owe(r, status::timeout, entered, by) : ended(by);
     const uint64_t began = wait_clock();
     const status done = allocation_.complete(r, w);
@@ -372,22 +372,62 @@ class command_queue {
   /// Claim, write, publish. On any status but ok nothing of the list is in the ring, and the call is over.
   [[gnu::always_inline]] status put(const command* list, uint32_t n, intent what, written how, uint32_t entered, who& w,
                                     producer& by, reservation& r) noexcept {
+    if constexpr (delegates)
+      return put_in_turn(list, n, what, how, entered, w, by, r) ? status::ok
+                                                                : put_by_mailbox(list, n, what, entered, w, by, r);
+    else
+      return put_by_claim(list, n, what, how, entered, w, by, r);
+  }
+
+  [[gnu::always_inline]] status put_by_claim(const command* list, uint32_t n, intent what, written how,
+                                             uint32_t entered, who& w, producer& by, reservation& r) noexcept {
     [[maybe_unused]] typename P::critical_section in_here;
     const status s = claim(n, what, how, entered, w, by, r);
     if (s != status::ok) return s;
+    write(list, n, how, w, r);
+    return status::ok;
+  }
+  [[gnu::always_inline]] void write(const command* list, uint32_t n, written how, who& w, reservation& r) noexcept {
     w.stats.add(stats::event::list);
     if (how == written::at_once) {
       ring_.entry(r.start).put(*list);  // looked at, and the caller's own copy
     } else {
-      r.changed = !copy(list, n, r.start);
+      r.changed = !copy(list, n, [&](uint32_t i, const command& c) { ring_.entry(r.start + i).put(c); });
     }
     allocation_.publish(r, w);
-    return status::ok;
+  }
+
+  /// The same where nobody claims, and nobody else is about it: true.
+  [[gnu::always_inline]] bool put_in_turn(const command* list, uint32_t n, intent what, written how, uint32_t entered,
+                                          who& w, producer& by, reservation& r) noexcept {
+    [[maybe_unused]] typename P::critical_section in_here;
+    if (error_handler<ring_type>::refuses(entered) || !allocation_.take_turn(n, what, r)) return false;
+    note_claim(r, what, entered, by);
+    write(list, n, how, w, r);
+    return true;
+  }
+  /// Else: write, hand in. Nothing of the list is in the ring on any status but ok; r.left: it is with a combiner.
+  [[gnu::noinline]] status put_by_mailbox(const command* list, uint32_t n, intent what, uint32_t entered, who& w,
+                                          producer& by, reservation& r) noexcept {
+    status s = error_handler<ring_type>::refuses(entered) ? why_not(w) : status::ok;
+    if (s != status::ok) return ended(by), s;
+    const bool as_cut = copy(list, n, [&](uint32_t i, const command& c) { allocation_.put(*by.cell_, i, c); });
+    s = hand_in(n, what, entered, w, by, r);
+    r.changed = !as_cut;
+    return s;
+  }
+  status hand_in(uint32_t n, intent what, uint32_t entered, who& w, producer& by, reservation& r) noexcept {
+    const status s = allocation_.hand_in(n, what, w, r);
+    if (s != status::ok) return ended(by), s;
+    w.stats.add(stats::event::list);
+    if (!r.left) note_claim(r, what, entered, by);
+    return s;
   }
 
   /// Each command is looked at as it is copied: a caller's memory may change after the list was cut into pieces. What
   /// is then no command of this piece becomes one that does nothing.
-  bool copy(const command* list, uint32_t n, position to) noexcept {
+  template <class Put>
+  bool copy(const command* list, uint32_t n, const Put& put) noexcept {
     bool as_cut = true;
     command_class first = command_class::unknown;
     for (uint32_t i = 0; i < n; ++i) {
@@ -397,7 +437,7 @@ class command_queue {
       const bool atc_alone = (is == command_class::atc) == (first == command_class::atc);
       const bool fits = is != command_class::sync && atc_alone && (is == first || !ring_.opts().sync_every_batch) &&
                         (!ring_.restricted() || permits(ring_.opts().device, c).code == status::ok);
-      ring_.entry(to + i).put(fits ? c : make_sync(sync_signal::none));
+      put(i, fits ? c : make_sync(sync_signal::none));
       as_cut = as_cut && fits;
     }
     return as_cut;
@@ -409,13 +449,18 @@ class command_queue {
     if (error_handler<ring_type>::refuses(entered)) s = why_not(w);
     if (s == status::ok) s = allocation_.reserve(n, what, how, w, r);
     if (s != status::ok) return not_claimed(r, s, entered, by);
+    note_claim(r, what, entered, by);
+    return s;
+  }
+  /// [X] Before the list is valid; where a combiner placed it, that was told before.
+  [[gnu::always_inline]] static void note_claim(const reservation& r, intent what, uint32_t entered,
+                                                producer& by) noexcept {
     if (r.waited) {
-      by.cell_->set(by.cell_->waited, r.start, r.end());  // [X] before the list is valid
+      by.cell_->set(by.cell_->waited, r.start, r.end());
     } else if (what == intent::unsynced) {
       if (by.unsynced_ == 0) by.unsynced_since_ = entered;
-      by.cell_->set(by.cell_->unsynced[by.unsynced_++], r.start, r.end());  // [X] the same
+      by.cell_->set(by.cell_->unsynced[by.unsynced_++], r.start, r.end());
     }
-    return s;
   }
 
   /// The call ends without its list; what it has claimed all the same is owed.
@@ -445,6 +490,12 @@ class command_queue {
     owe_until(r.waited ? r.done_at : r.end(), entered, *by.cell_);
     return s;
   }
+  /// A list that a combiner has taken, and not placed yet: where it is will be known when it is settled.
+  [[gnu::noinline, gnu::cold]] status owe_unplaced(uint32_t entered, producer& by) noexcept {
+    by.cell_->owes_since.set(entered);
+    by.cell_->use.store(in_use::owing, at<site::cell_use_end>);
+    return status::timeout;
+  }
   static void owe_until(position end, uint32_t entered, producer_cell<P>& cell) noexcept {
     cell.owes.set(end);
     cell.owes_since.set(entered);
@@ -460,15 +511,38 @@ class command_queue {
     if (n == 0 || o.repeat_invalidations || o.sync_every_batch) s = status::invalid_argument;
     if (s == status::ok) s = begin(w, by);
     const uint32_t entered = errors_.enter();
-    if (s == status::ok) s = claim(n, intent_of(sync, by), written::by_user, entered, w, by, r);
+    if constexpr (delegates) {
+      if (s == status::ok) s = claim_mailbox(n, intent_of(sync, by), entered, w, by, r);
+    } else {
+      if (s == status::ok) s = claim(n, intent_of(sync, by), written::by_user, entered, w, by, r);
+    }
     if (s == status::ok) by.cell_->use.store(in_use::filling, at<site::cell_use>);
     return writer<command_queue>(*this, by, s, n, entered, r, w.budget);
   }
 
-  /// Publishes what a writer filled, and waits where it was reserved so.
+  /// allocation::delegated: the producer's mailbox is its own.
+  status claim_mailbox(uint32_t n, intent what, uint32_t entered, who& w, producer& by, reservation& r) noexcept {
+    const status s = error_handler<ring_type>::refuses(entered) ? why_not(w) : status::ok;
+    if (s != status::ok) return ended(by), s;
+    r = {.n = n, .waited = what == intent::waited};
+    return s;
+  }
+
+  /// Command `i` of a list that a writer fills in place.
+  void put_in_place(const reservation& r, uint32_t i, const command& c, producer& by) noexcept {
+    if constexpr (delegates)
+      allocation_.put(*by.cell_, i, c);
+    else
+      ring_.entry(r.start + i).put(c);
+  }
+
+  /// Publishes what a writer filled, and waits where it was reserved so. r.n = 0: nothing was inserted.
   status finish(reservation& r, uint32_t entered, who& w, producer& by) noexcept {
     by.cell_->use.store(in_use::inside, at<site::cell_use>);
-    {
+    if constexpr (delegates) {
+      const status s = hand_in(r.n, r.waited ? intent::waited : intent::unsynced, entered, w, by, r);
+      if (s != status::ok) return s;
+    } else {
       [[maybe_unused]] typename P::critical_section in_here;
       w.stats.add(stats::event::list);
       allocation_.publish(r, w);
@@ -494,6 +568,8 @@ class command_queue {
     const uint32_t entered = errors_.enter();
     if (s == status::ok) s = put(list, n, intent::ticket, written::in_group, entered, w, by, r);
     if (s != status::ok) return refusal{s, "submit", n, o.batch_limit};
+    if constexpr (delegates)
+      if (r.left) return refusal{owe_unplaced(entered, by), "inserted", n, o.batch_limit};
     // A ring too small for lists that nobody waits for: this one is waited for now. poll() finds it done, or says what
     // is wrong, as for any other.
     const position done_at = r.closed ? r.done_at : r.end();

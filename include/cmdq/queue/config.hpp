@@ -5,6 +5,7 @@
 
 #include <cmdq/allocation/cmpxchg_loop.hpp>
 #include <cmdq/allocation/combining.hpp>
+#include <cmdq/allocation/delegated.hpp>
 #include <cmdq/allocation/owner_bits.hpp>
 #include <cmdq/completion/policy.hpp>
 #include <cmdq/completion/poll_cons.hpp>
@@ -38,6 +39,7 @@ concept allocation_policy = requires {
   { A::needs_range_ends } -> detail::same_as<const bool&>;
   { A::spreads_valid_bits } -> detail::same_as<const bool&>;
   { A::gathers_in_groups } -> detail::same_as<const bool&>;
+  { A::delegates } -> detail::same_as<const bool&>;
 };
 
 template <class C, class P>

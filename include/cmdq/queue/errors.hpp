@@ -83,7 +83,7 @@ class error_handler {
     if (!any_since(entered)) return status::ok;
     const uint64_t error = cell.error.load(at<site::cell_verdict>);
     for (uint32_t i = 0; i < count; ++i)
-      if (within(error, cell.unsynced[i])) return status_of(static_cast<uint32_t>(error));
+      if (within(error, cell.unsynced[i].load(at<site::cell_look>))) return status_of(static_cast<uint32_t>(error));
     return status::ok;
   }
 
@@ -265,24 +265,35 @@ class error_handler {
     for (uint32_t i = 0; i < ring_.opts().producers; ++i) {
       auto& cell = ring_.cell(i);
       const uint64_t before = cell.error.load(at<site::cell_verdict>);
-      bool mine = holds(cell.waited, p);
-      bool told = !within(before, cell.waited);
-      for (const auto& list : cell.unsynced) {
+      const uint64_t handed_in = handed_in_by(i);  // before its cell: its producer puts it there later
+      bool mine = holds(handed_in, p);
+      bool told = !within(before, handed_in);
+      const auto ask = [&](uint64_t list) {
         mine = mine || holds(list, p);
         told = told && !within(before, list);
-      }
+      };
+      ask(cell.waited.load(at<site::cell_look>));
+      for (const auto& list : cell.unsynced) ask(list.load(at<site::cell_look>));
       if (mine && told) cell.error.store(packed, at<site::cell_error>);
     }
     word_.fetch_add(health::one_error, at<site::health_error>);
   }
 
-  static bool holds(const typename P::template atomic<uint64_t>& list, position p) noexcept {
-    const uint64_t span = list.load(at<site::cell_look>);
+  /// [X] allocation::delegated: the list that a combiner has put into the ring last; nothing otherwise.
+  [[nodiscard]] uint64_t handed_in_by([[maybe_unused]] uint32_t i) const noexcept {
+    if constexpr (Ring::delegates) {
+      const uint32_t line = i * lines_per_mailbox(ring_.opts().batch_limit);
+      const placement placed = placement::of(ring_.mailbox(line).placed.load(at<site::placed_look>));
+      if (!placed.ticket) return static_cast<uint64_t>(placed.start) << 32 | placed.end();
+    }
+    return 0;
+  }
+
+  static bool holds(uint64_t span, position p) noexcept {
     const auto to = static_cast<position>(span);
     return to - (p + 1) < to - static_cast<position>(span >> 32);
   }
-  static bool within(uint64_t error, const typename P::template atomic<uint64_t>& list) noexcept {
-    const uint64_t span = list.load(at<site::cell_look>);
+  static bool within(uint64_t error, uint64_t span) noexcept {
     return error_within(error, static_cast<position>(span >> 32), static_cast<position>(span)) != 0;
   }
 

@@ -7,6 +7,7 @@
 #include <cmdq/core/valid_bits.hpp>
 #include <cmdq/platform/ring_entry.hpp>
 #include <cmdq/queue/gather_group.hpp>
+#include <cmdq/queue/mailbox.hpp>
 #include <cmdq/queue/producer_cell.hpp>
 #include <cmdq/wait/budget.hpp>
 
@@ -23,12 +24,13 @@ struct options {
   uint64_t deadline_ns = 1'000'000'000;     ///< time budget of one call; no_deadline for none
   sync_signal signal = sync_signal::event;  ///< CS of a CMD_SYNC polled by CONS; `none` where SEV is unusable
   uint32_t fetch_retries = 8;               ///< acknowledgements of CERROR_ABT / CERROR_ATC_INV at one position
-  uint32_t groups = 1;                      ///< allocation::combining: groups of CPUs that gather on their own first
-  uint32_t cpus_per_group = 8;              ///< CPU i (platform's index()) is in group i / cpus_per_group % groups
-  position first = 0;                       ///< PROD and CONS of the device at the start, free-running
-  bool sync_every_batch = false;            ///< quirk: each list ends in a CMD_SYNC and holds one class of command
-  bool repeat_invalidations = false;        ///< quirk: TLBI / CFGI lists are issued twice, the second after the first
-  device_limits device{};                   ///< what the device can do: smmuv3::fit() asks it
+  /// allocation::combining: groups of CPUs that gather on their own first; delegated: words that say who has a list.
+  uint32_t groups = 1;
+  uint32_t cpus_per_group = 8;        ///< CPU i (platform's index()) is in group i / cpus_per_group % groups
+  position first = 0;                 ///< PROD and CONS of the device at the start, free-running
+  bool sync_every_batch = false;      ///< quirk: each list ends in a CMD_SYNC and holds one class of command
+  bool repeat_invalidations = false;  ///< quirk: TLBI / CFGI lists are issued twice, the second after the first
+  device_limits device{};             ///< what the device can do: smmuv3::fit() asks it
 
   /// Does a single command need more than to be put at the end of the ring?
   [[nodiscard]] constexpr bool special() const noexcept { return cuts_specially() | (groups != 1) | restricted(); }
@@ -43,14 +45,17 @@ template <class P>
 struct ring_memory {
   ring_entry<P>* entries = nullptr;                             ///< 2^log2_size entries, read by the device
   uint64_t device_address = 0;                                  ///< of entries[0] as the device sees it
-  typename P::template atomic<uint32_t>* valid = nullptr;       ///< valid_words(geometry)
+  typename P::template atomic<uint32_t>* valid = nullptr;       ///< valid_words(geometry); not allocation::delegated
   typename P::template atomic<uint64_t>* marks = nullptr;       ///< one per entry: which command failed
-  typename P::template atomic<uint32_t>* range_ends = nullptr;  ///< one per entry; only allocation::combining reads it
+  typename P::template atomic<uint32_t>* range_ends = nullptr;  ///< one per entry; allocation::combining and delegated
   producer_cell<P>* cells = nullptr;                            ///< options.producers
   gather_group<P>* groups = nullptr;                            ///< options.groups, where that is more than one
   uint32_t room_log2 = 0;       ///< entries there is room for, as log2; 0: not stated, the user answers for it
   uint32_t room_producers = 0;  ///< cells there is room for; 0: not stated
   uint32_t room_groups = 0;     ///< groups there is room for; 0: not stated
+  /// Only allocation::delegated uses it: lines_per_mailbox(options.batch_limit) for each of options.producers.
+  mailbox_line<P>* mailboxes = nullptr;
+  uint32_t room_batch = 0;  ///< batch limit that `mailboxes` has room for; 0: not stated
 };
 
 /// Entries that one list may take at most, with its CMD_SYNC.
@@ -83,7 +88,7 @@ constexpr refusal check_numbers(const options& o) noexcept {
 /// Groups: only where the strategy gathers in them, the platform tells CPUs apart, and there is memory for them.
 template <class Config>
 constexpr refusal check_groups(const options& o, const ring_memory<typename Config::platform>& m) noexcept {
-  if (o.groups == 1) return {};
+  if (o.groups == 1 || Config::allocation::delegates) return {};
   if (!Config::allocation::gathers_in_groups || !placed_platform<typename Config::platform>)
     return {status::out_of_range, "groups", o.groups, 1};
   if (m.groups == nullptr) return {status::invalid_argument, "groups", 0, 0};
@@ -111,6 +116,15 @@ constexpr refusal check_device(const options& o, uint64_t address, uint64_t byte
   if (!d.can_poll_msi(address)) return {status::out_of_range, "device_address", address, bytes};
   return {};
 }
+
+template <class Config>
+constexpr refusal check_mailboxes(const options& o, const ring_memory<typename Config::platform>& m) noexcept {
+  if (!Config::allocation::delegates) return {};
+  if (m.mailboxes == nullptr) return {status::invalid_argument, "mailboxes", 0, 0};
+  if (m.room_batch != 0 && o.batch_limit > m.room_batch)
+    return {status::out_of_range, "batch_limit", o.batch_limit, m.room_batch};
+  return {};
+}
 }  // namespace detail
 
 /// Options and memory that were found to fit together: what a queue is made from.
@@ -118,8 +132,8 @@ template <class P>
 struct plan {
   options opts;
   ring_memory<P> memory;
-  /// insert() and submit() return without waiting for the device, unless the ring is full. With cmpxchg_loop always;
-  /// with the others where N >= 3 C T: see is_asynchronous().
+  /// insert() and submit() return without waiting for the device, unless the ring is full. With cmpxchg_loop and
+  /// delegated always; with the others where N >= 3 C T: see is_asynchronous().
   bool asynchronous = false;
 };
 
@@ -135,7 +149,7 @@ constexpr result<plan<typename Config::platform>> make_plan(const options& o,
   if (bad.code != status::ok) return bad;
   const uint64_t entries = uint64_t{1} << o.log2_size;
   if (m.entries == nullptr) return refusal{status::invalid_argument, "entries", 0, 0};
-  if (m.valid == nullptr) return refusal{status::invalid_argument, "valid", 0, 0};
+  if (!Config::allocation::delegates && m.valid == nullptr) return refusal{status::invalid_argument, "valid", 0, 0};
   if (m.marks == nullptr) return refusal{status::invalid_argument, "marks", 0, 0};
   if (m.room_log2 != 0 && o.log2_size > m.room_log2)
     return refusal{status::out_of_range, "log2_size", o.log2_size, m.room_log2};
@@ -145,6 +159,7 @@ constexpr result<plan<typename Config::platform>> make_plan(const options& o,
   if (Config::allocation::needs_range_ends && m.range_ends == nullptr)
     return refusal{status::invalid_argument, "range_ends", 0, 0};
   if (const refusal r = detail::check_groups<Config>(o, m); r.code != status::ok) return r;
+  if (const refusal r = detail::check_mailboxes<Config>(o, m); r.code != status::ok) return r;
   const uint64_t bytes = entries * sizeof(command);
   if (m.device_address % bytes != 0) return refusal{status::misaligned, "device_address", m.device_address, bytes};
   if (const refusal r = detail::check_device<Config>(o, m.device_address, bytes); r.code != status::ok) return r;

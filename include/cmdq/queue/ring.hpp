@@ -43,6 +43,7 @@ class ring {
   using atomic = typename P::template atomic<T>;
   using channel = typename wait_policy::template channel<P>;
   static constexpr unsigned done_channels = 8;
+  static constexpr bool delegates = Config::allocation::delegates;
 
   /// Sets every valid bit to "not yet valid" for the lap that the first position is in. Cost: O(N) stores.
   ring(Device& hardware, const plan<P>& p) noexcept
@@ -51,18 +52,12 @@ class ring {
         geo_{p.opts.log2_size},
         spread_(geo_),
         word_entries_(geo_.entries() < valid_bits_per_word ? geo_.entries() : valid_bits_per_word),
-        special_(p.opts.special()),
+        special_(delegates ? p.opts.cuts_specially() || p.opts.restricted() : p.opts.special()),
         restricted_(p.opts.restricted()),
         told_(p.opts.first),
         limit_(p.opts.first) {
     for (auto& n : notes_) n.store(p.opts.first, at<site::setup>);
-    for (uint32_t w = 0; w < valid_words(geo_); ++w) plan_.memory.valid[w].store(0, at<site::setup>);
-    const position first = p.opts.first;
-    for (position at_first_lap = first, end = first + geo_.entries(); at_first_lap != end;) {
-      const valid_span s = first_span(geo_, at_first_lap, end);
-      valid_word(s).fetch_or(s.mask & ~s.wanted, at<site::setup>);
-      at_first_lap += s.entries;
-    }
+    if constexpr (!delegates) set_all_invalid(p.opts.first);
     for (uint32_t i = 0; i < geo_.entries(); ++i) plan_.memory.marks[i].store(0, at<site::setup>);
     for (uint32_t i = 0; i < p.opts.producers; ++i) {
       cell(i).reset();
@@ -83,8 +78,12 @@ class ring {
   }
   [[nodiscard]] atomic<uint64_t>& mark(position p) noexcept { return plan_.memory.marks[geo_.slot(p)]; }
   [[nodiscard]] atomic<uint32_t>& range_end(position p) noexcept { return plan_.memory.range_ends[geo_.slot(p)]; }
+  [[nodiscard]] mailbox_line<P>& mailbox(uint32_t line) const noexcept { return plan_.memory.mailboxes[line]; }
   [[nodiscard]] gather_group<P>* groups() const noexcept { return plan_.memory.groups; }
   [[nodiscard]] producer_cell<P>& cell(uint32_t i) noexcept { return plan_.memory.cells[i]; }
+  [[nodiscard]] uint32_t number_of(const producer_cell<P>& cell) const noexcept {
+    return static_cast<uint32_t>(&cell - plan_.memory.cells);
+  }
   /// Where who waits for `p` to be done sleeps; one of several, so that one completion does not wake everybody.
   [[nodiscard]] channel& done_channel(position p) noexcept { return done_[(p >> 2) % done_channels]; }
 
@@ -189,6 +188,14 @@ class ring {
   }
 
  private:
+  void set_all_invalid(position first) noexcept {
+    for (uint32_t w = 0; w < valid_words(geo_); ++w) plan_.memory.valid[w].store(0, at<site::setup>);
+    for (position at_first_lap = first, end = first + geo_.entries(); at_first_lap != end;) {
+      const valid_span s = first_span(geo_, at_first_lap, end);
+      valid_word(s).fetch_or(s.mask & ~s.wanted, at<site::setup>);
+      at_first_lap += s.entries;
+    }
+  }
   [[nodiscard]] atomic<uint32_t>& valid_word(const valid_span& s) noexcept {
     if constexpr (Config::allocation::spreads_valid_bits) return plan_.memory.valid[spread_(s.word)];
     return plan_.memory.valid[s.word];

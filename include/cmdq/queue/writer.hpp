@@ -25,6 +25,7 @@ class writer {
         claim_(other.claim_),
         commands_(other.commands_),
         filled_(other.filled_),
+        inserted_(other.inserted_),
         atc_(other.atc_),
         entered_(other.entered_),
         code_(other.code_) {
@@ -56,20 +57,26 @@ class writer {
     if (op == opcode_sync || (atc && (!claim_.waited || by_->unsynced_ != 0))) return status::invalid_argument;
     if (filled_ != 0 && atc != atc_) return status::invalid_argument;
     atc_ = atc;
-    queue_->ring_.entry(claim_.start + filled_++).put(c);
+    queue_->put_in_place(claim_, filled_++, c, *by_);
     return status::ok;
   }
 
   /// Publishes; waits for the list if it was reserved so. As producer::issue() or insert(). Once only.
   status commit() noexcept {
     if (queue_ == nullptr) return code_ == status::ok ? status::invalid_argument : code_;
-    while (filled_ < commands_) queue_->ring_.entry(claim_.start + filled_++).put(make_sync(sync_signal::none));
+    while (filled_ < commands_) queue_->put_in_place(claim_, filled_++, make_sync(sync_signal::none), *by_);
     who w{budget_, by_->stats_, by_->cell_};
     by_->writer_ = nullptr;
     Queue& queue = *queue_;
     queue_ = nullptr;
-    return queue.finish(claim_, entered_, w, *by_);
+    const status s = queue.finish(claim_, entered_, w, *by_);
+    inserted_ = claim_.n != 0;
+    return s;
   }
+
+  /// After commit(): is the list in the ring, or sure to get there? False only with allocation::delegated, when it
+  /// ended by timeout or device_fault before anybody took the list.
+  [[nodiscard]] bool inserted() const noexcept { return inserted_; }
 
  private:
   friend Queue;
@@ -96,6 +103,7 @@ class writer {
   reservation claim_;
   uint32_t commands_;
   uint32_t filled_ = 0;
+  bool inserted_ = false;
   bool atc_ = false;  ///< the list is one of ATC invalidations
   uint32_t entered_;
   status code_;

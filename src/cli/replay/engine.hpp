@@ -77,8 +77,7 @@ class replay_engine {
   using hardware = model::hardware<P, ring_entry<P>, noting_hooks>;
   using queue = command_queue<hardware, Config>;
 
-  replay_engine(const stream& s, const setup& with)
-      : stream_(s), with_(with), memory_(with.entries, with.threads, with.groups) {
+  replay_engine(const stream& s, const setup& with) : stream_(s), with_(with), memory_(queue_options()) {
     // All that can be in the ring: every command, a CMD_SYNC for each list.
     evidence_.device.resize(s.commands.size() + s.lists.size());
     evidence_.threads.resize(with.threads);
@@ -133,20 +132,29 @@ class replay_engine {
 
   struct memory {
     using word = typename P::template atomic<std::uint32_t>;
-    memory(std::uint32_t n, std::uint32_t threads, std::uint32_t group_count)
+    using mark = typename P::template atomic<std::uint64_t>;
+    explicit memory(const options& o) : memory(std::size_t{1} << o.log2_size, o) {}
+    memory(std::size_t n, const options& o)
         : entries(new ring_entry<P>[n]),
           valid(new word[n]),
-          marks(new word[n]),
+          marks(new mark[n]),
           range_ends(new word[n]),
-          cells(new producer_cell<P>[threads]),
-          groups(group_count == 1 ? nullptr : new gather_group<P>[group_count]) {}
+          cells(new producer_cell<P>[o.producers]),
+          groups(o.groups == 1 ? nullptr : new gather_group<P>[o.groups]),
+          mailboxes(new mailbox_line<P>[std::size_t{o.producers} * lines_per_mailbox(o.batch_limit)]) {}
     [[nodiscard]] ring_memory<P> view() const {
-      return {entries.get(), device_address, valid.get(), marks.get(), range_ends.get(), cells.get(), groups.get()};
+      ring_memory<P> m{entries.get(),    device_address, valid.get(), marks.get(),
+                       range_ends.get(), cells.get(),    groups.get()};
+      m.mailboxes = mailboxes.get();
+      return m;
     }
     std::unique_ptr<ring_entry<P>[]> entries;
-    std::unique_ptr<word[]> valid, marks, range_ends;
+    std::unique_ptr<word[]> valid;
+    std::unique_ptr<mark[]> marks;
+    std::unique_ptr<word[]> range_ends;
     std::unique_ptr<producer_cell<P>[]> cells;
     std::unique_ptr<gather_group<P>[]> groups;
+    std::unique_ptr<mailbox_line<P>[]> mailboxes;
   };
 
   [[nodiscard]] options queue_options() const {

@@ -11,7 +11,8 @@ namespace cmdq {
 /// Is no MSI under way any more? Only the user can know: see command_queue::recover().
 enum class msis : uint8_t { may_come, none_under_way };
 
-/// Many producers, one device. Neither copyable nor movable; memory and device must outlive it.
+/// Many producers, one device. Neither copyable nor movable; memory and device must outlive it. Holds no addresses:
+/// with its memory and device in one block it works in each process that has mapped that, wherever (see offset_ptr).
 template <device_type Device, queue_config Config>
 class command_queue {
  public:
@@ -25,7 +26,10 @@ class command_queue {
 
   /// `p` comes from make_plan<Config>(). PROD and CONS of the device must hold options.first. Cost: O(N) stores.
   command_queue(const plan<P>& p, Device& hardware) noexcept
-      : ring_(hardware, p), errors_(ring_), sync_(ring_, errors_), allocation_(ring_, sync_) {}
+      : ring_(hardware, p), errors_(ring_), sync_(ring_), allocation_(ring_) {
+    static_assert(sizeof *this == sizeof ring_ + sizeof errors_ + sizeof sync_ + sizeof allocation_,
+                  "parts find each other by their sizes");
+  }
   command_queue(const command_queue&) = delete;
   command_queue& operator=(const command_queue&) = delete;
 
@@ -522,6 +526,7 @@ class command_queue {
     return mine == status::ok || (mine == status::expired && s != status::ok) ? s : mine;
   }
 
+  // In this order: see parts.hpp.
   ring_type ring_;
   error_handler<ring_type> errors_;
   sync_type sync_;

@@ -2,8 +2,11 @@
 // What all allocation strategies share: entries, valid bits, the turn to tell the device, and the look at its CONS.
 #pragma once
 
+#include <cmdq/core/offset_ptr.hpp>
+#include <cmdq/core/parts.hpp>
 #include <cmdq/core/registers.hpp>
 #include <cmdq/queue/options.hpp>
+
 #include <cmdq/stats/event.hpp>
 #include <cmdq/wait/await.hpp>
 
@@ -34,7 +37,7 @@ struct sighting {
 };
 
 template <class Device, class Config>
-class ring {
+class alignas(64) ring {
  public:
   using P = typename Config::platform;
   using wait_policy = typename Config::wait;
@@ -46,8 +49,15 @@ class ring {
 
   /// Sets every valid bit to "not yet valid" for the lap that the first position is in. Cost: O(N) stores.
   ring(Device& hardware, const plan<P>& p) noexcept
-      : device_(hardware),
-        plan_(p),
+      : device_(&hardware),
+        opts_(p.opts),
+        device_address_(p.memory.device_address),
+        entries_(p.memory.entries),
+        valid_bits_(p.memory.valid),
+        marks_(p.memory.marks),
+        range_ends_(p.memory.range_ends),
+        cells_(p.memory.cells),
+        groups_(p.memory.groups),
         geo_{p.opts.log2_size},
         spread_(geo_),
         word_entries_(geo_.entries() < valid_bits_per_word ? geo_.entries() : valid_bits_per_word),
@@ -55,14 +65,14 @@ class ring {
         told_(p.opts.first),
         limit_(p.opts.first) {
     for (auto& n : notes_) n.store(p.opts.first, at<site::setup>);
-    for (uint32_t w = 0; w < valid_words(geo_); ++w) plan_.memory.valid[w].store(0, at<site::setup>);
+    for (uint32_t w = 0; w < valid_words(geo_); ++w) valid_bits_[w].store(0, at<site::setup>);
     const position first = p.opts.first;
     for (position at_first_lap = first, end = first + geo_.entries(); at_first_lap != end;) {
       const valid_span s = first_span(geo_, at_first_lap, end);
       valid_word(s).fetch_or(s.mask & ~s.wanted, at<site::setup>);
       at_first_lap += s.entries;
     }
-    for (uint32_t i = 0; i < geo_.entries(); ++i) plan_.memory.marks[i].store(0, at<site::setup>);
+    for (uint32_t i = 0; i < geo_.entries(); ++i) marks_[i].store(0, at<site::setup>);
     for (uint32_t i = 0; i < p.opts.producers; ++i) {
       cell(i).reset();
       cell(i).taken.store(0, at<site::setup>);
@@ -72,17 +82,17 @@ class ring {
   }
 
   [[nodiscard]] geometry shape() const noexcept { return geo_; }
-  [[nodiscard]] const options& opts() const noexcept { return plan_.opts; }
+  [[nodiscard]] const options& opts() const noexcept { return opts_; }
   [[nodiscard]] bool special() const noexcept { return special_; }  ///< options.special()
-  [[nodiscard]] Device& device() noexcept { return device_; }
-  [[nodiscard]] ring_entry<P>& entry(position p) noexcept { return plan_.memory.entries[geo_.slot(p)]; }
+  [[nodiscard]] Device& device() noexcept { return *device_; }
+  [[nodiscard]] ring_entry<P>& entry(position p) noexcept { return entries_[geo_.slot(p)]; }
   [[nodiscard]] uint64_t device_address(position p) const noexcept {
-    return plan_.memory.device_address + geo_.slot(p) * sizeof(command);
+    return device_address_ + geo_.slot(p) * sizeof(command);
   }
-  [[nodiscard]] atomic<uint64_t>& mark(position p) noexcept { return plan_.memory.marks[geo_.slot(p)]; }
-  [[nodiscard]] atomic<uint32_t>& range_end(position p) noexcept { return plan_.memory.range_ends[geo_.slot(p)]; }
-  [[nodiscard]] gather_group<P>* groups() const noexcept { return plan_.memory.groups; }
-  [[nodiscard]] producer_cell<P>& cell(uint32_t i) noexcept { return plan_.memory.cells[i]; }
+  [[nodiscard]] atomic<uint64_t>& mark(position p) noexcept { return marks_[geo_.slot(p)]; }
+  [[nodiscard]] atomic<uint32_t>& range_end(position p) noexcept { return range_ends_[geo_.slot(p)]; }
+  [[nodiscard]] gather_group<P>* groups() const noexcept { return groups_.get(); }
+  [[nodiscard]] producer_cell<P>& cell(uint32_t i) noexcept { return cells_[i]; }
   /// Where who waits for `p` to be done sleeps; one of several, so that one completion does not wake everybody.
   [[nodiscard]] channel& done_channel(position p) noexcept { return done_[(p >> 2) % done_channels]; }
 
@@ -153,7 +163,7 @@ class ring {
   /// Tells the device that everything before `end` is there, then hands the turn over. One caller at a time, by turn.
   void tell(position start, position end, who& w) noexcept {
     limit_.store(end, at<site::limit_store>);  // [L] before PROD: CONS never rightly exceeds it
-    device_.write_prod(geo_.to_register(end));
+    device_->write_prod(geo_.to_register(end));
     told_.store(end, at<site::told_store>);  // [T]
     turn_.wake();
     w.stats.add(stats::event::prod_write);
@@ -173,7 +183,7 @@ class ring {
   template <class Allocation>
   [[gnu::always_inline]] sighting look(const Allocation& allocation, position base, bool may_trail, who& w,
                                        uint32_t& reg) noexcept {
-    reg = device_.read_cons();
+    reg = device_->read_cons();
     w.stats.add(stats::event::cons_read);
     if (reg == device_gone) return {status::device_fault, false, false, base};
     const position most = limit();
@@ -188,13 +198,20 @@ class ring {
 
  private:
   [[nodiscard]] atomic<uint32_t>& valid_word(const valid_span& s) noexcept {
-    if constexpr (Config::allocation::spreads_valid_bits) return plan_.memory.valid[spread_(s.word)];
-    return plan_.memory.valid[s.word];
+    if constexpr (Config::allocation::spreads_valid_bits) return valid_bits_[spread_(s.word)];
+    return valid_bits_[s.word];
   }
 
   // Read by all, hardly ever written.
-  Device& device_;
-  const plan<P> plan_;
+  const offset_ptr<Device> device_;
+  const options opts_;
+  const uint64_t device_address_;
+  const offset_ptr<ring_entry<P>> entries_;
+  const offset_ptr<atomic<uint32_t>> valid_bits_;
+  const offset_ptr<atomic<uint64_t>> marks_;
+  const offset_ptr<atomic<uint32_t>> range_ends_;
+  const offset_ptr<producer_cell<P>> cells_;
+  const offset_ptr<gather_group<P>> groups_;
   const geometry geo_;
   const word_spread spread_;
   const uint32_t word_entries_;  ///< in a word of valid bits: 32, or fewer in a small ring

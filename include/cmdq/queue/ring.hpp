@@ -6,7 +6,6 @@
 #include <cmdq/core/parts.hpp>
 #include <cmdq/core/registers.hpp>
 #include <cmdq/queue/options.hpp>
-
 #include <cmdq/stats/event.hpp>
 #include <cmdq/wait/await.hpp>
 

@@ -84,6 +84,10 @@ class claims {
     }
   }
 
+  /// For a cell whose producer has ended inside a call: takes out what can still be taken out. True: from now on nothing
+  /// of it is claimed any more. A claim cannot be taken back.
+  static constexpr bool withdraw(const producer_cell<P>&) noexcept { return true; }
+
   /// Waits until somebody has finished what `cell`'s last call left; false when the budget ends first.
   bool await_left(const left_work<P>& left, who& w) noexcept {
     patience<Ring> waiting(ring(), w, true);

@@ -40,7 +40,7 @@ class alignas(64) sync_wait {
   [[gnu::always_inline]] sighting look_from(Allocation& allocation, position base, bool all_errors, who& w) noexcept {
     uint32_t reg = 0;
     sighting seen = ring().look(allocation, base, completion_.may_trail(), w, reg);
-    if (seen.code != status::ok || all_errors || cons_error(reg) != 0)
+    if (seen.code != status::ok || all_errors || shows_error(reg))
       seen.code = settle(allocation, seen.code, all_errors, cons_error(reg), w);
     if (completion_.may_trail()) seen.cons = landed(base, seen.cons);
     return seen;

@@ -50,6 +50,7 @@ concept plain_cell = requires(A a, const A c, T v) {
 ///  - `critical_section`: held from claim to publication; interrupts off on bare metal, empty on a hosted system.
 ///  - optional, `index()`: number of the current CPU; CPUs near each other should have near numbers
 ///    (options.groups); where a system numbers them otherwise, map them here.
+///  - optional, `process()` and `process_gone(number)`: see process_platform.
 template <class P>
 concept platform_type = requires(const void* line, unsigned round) {
   requires atomic_cell<typename P::template atomic<uint32_t>, uint32_t>;
@@ -67,6 +68,28 @@ template <class P>
 concept placed_platform = platform_type<P> && requires {
   { P::index() } -> detail::same_as<uint32_t>;
 };
+
+/// A platform that tells processes apart, for queues that several of them share: `process()` is a number, not 0, that
+/// names the calling process and never another one, and `process_gone(number)` is true once that process runs no more
+/// instructions (false while that cannot be told). Both may cost a system call.
+template <class P>
+concept process_platform = platform_type<P> && requires(uint64_t number) {
+  { P::process() } -> detail::same_as<uint64_t>;
+  { P::process_gone(number) } -> detail::same_as<bool>;
+};
+
+namespace detail {
+template <class P>
+struct holder {
+  using type = uint32_t;
+  static constexpr type me() noexcept { return 1; }
+};
+template <process_platform P>
+struct holder<P> {
+  using type = uint64_t;
+  static type me() noexcept { return P::process(); }
+};
+}  // namespace detail
 
 /// A platform whose threads can sleep: needed by wait::park only.
 template <class P>

@@ -160,7 +160,9 @@ class alignas(64) ring {
   [[nodiscard]] atomic<position>& note(unsigned i) noexcept { return notes_[i]; }
 
   /// Tells the device that everything before `end` is there, then hands the turn over. One caller at a time, by turn.
+  /// In a queue that was retired nobody's turn comes any more.
   void tell(position start, position end, who& w) noexcept {
+    if (retired_.load(at<site::retired>) != 0) return;
     limit_.store(end, at<site::limit_store>);  // [L] before PROD: CONS never rightly exceeds it
     device_->write_prod(geo_.to_register(end));
     told_.store(end, at<site::told_store>);  // [T]
@@ -168,6 +170,11 @@ class alignas(64) ring {
     w.stats.add(stats::event::prod_write);
     w.stats.add(stats::event::entries_told, end - start);
   }
+
+  /// From now on no call writes PROD, unless it is doing so at this moment, and CONS reads as that of a device that has
+  /// left the bus.
+  void retire() noexcept { retired_.store(device_gone, at<site::retired>); }
+  [[nodiscard]] bool retired() const noexcept { return retired_.load(at<site::retired>) != 0; }
 
   /// Position up to which the device has been told, for walks over ranges.
   [[nodiscard]] position told() const noexcept { return told_.load(at<site::told_look>); }
@@ -182,7 +189,7 @@ class alignas(64) ring {
   template <class Allocation>
   [[gnu::always_inline]] sighting look(const Allocation& allocation, position base, bool may_trail, who& w,
                                        uint32_t& reg) noexcept {
-    reg = device_->read_cons();
+    reg = device_->read_cons() | retired_.load(at<site::retired>);  // in this order
     w.stats.add(stats::event::cons_read);
     if (reg == device_gone) return {status::device_fault, false, false, base};
     const position most = limit();
@@ -220,6 +227,7 @@ class alignas(64) ring {
   alignas(64) atomic<position> told_;  ///< owner position: the device has been told up to here
   atomic<position> limit_;             ///< what PROD may be, stored before PROD is
   atomic<position> notes_[2];
+  atomic<uint32_t> retired_;  ///< 0, or all ones: the device belongs to another queue
   // Written by who waits for long.
   alignas(64) atomic<uint64_t> looked_;  ///< when somebody last looked at the device because it was time
   alignas(64) channel turn_;

@@ -5,9 +5,10 @@
 #include <cmdq/cmdq.hpp>
 #include <cmdq/multi/shared_queue.hpp>
 #include <cmdq/platform/hosted_processes.hpp>
-#include <cstring>
+#include <functional>
 #include <memory>
 #include <set>
+#include <utility>
 
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -35,7 +36,10 @@ struct block_device {
     prod = v;
     if (runs) cons = v;
   }
-  [[nodiscard]] std::uint32_t read_cons() const noexcept { return cons; }
+  [[nodiscard]] std::uint32_t read_cons() const {
+    if (const auto act = std::exchange(at_read, nullptr)) act();
+    return cons;
+  }
   static std::uint32_t read_gerror() noexcept { return 0; }
   static std::uint32_t read_gerrorn() noexcept { return 0; }
   static void write_gerrorn(std::uint32_t) noexcept {}
@@ -43,6 +47,7 @@ struct block_device {
     runs = true;
     cons = prod;
   }
+  static inline std::function<void()> at_read;  ///< once
   std::uint32_t prod = 0;
   std::uint32_t cons = 0;
   bool runs = true;
@@ -102,6 +107,11 @@ void check_refusal(const refusal& r, status code, const std::string& field, std:
   CMDQ_CHECK_EQ(r.value, value);
   CMDQ_CHECK_EQ(r.limit, limit);
 }
+
+template <class A>
+constexpr bool claims = true;
+template <class A>
+requires(A::delegates) constexpr bool claims<A> = false;
 
 using any = shared<allocation::combining>;
 
@@ -271,6 +281,85 @@ CMDQ_TEST(a_cell_comes_back_once_its_debt_is_settled) {
     s->q.device().go_on();
     CMDQ_CHECK_EQ(s->q.queue().attach(next), status::ok);
     CMDQ_CHECK_EQ(next.issue(&c, 1).code, status::ok);
+    named_processes::gone.clear();
+  });
+}
+
+// Seen by the others while it waits for the device: its cell is nobody's before the device has consumed all that it can
+// have claimed.
+CMDQ_TEST(a_process_that_ends_inside_a_call_leaves_a_debt) {
+  for_all_strategies([]<class A>() {
+    auto s = std::make_unique<stage<A>>(1);
+    using producer = typename stage<A>::queue::producer;
+    alignas(producer) char leaked[sizeof(producer)];
+    s->as(7);
+    auto* const of_7 = new (leaked) producer;
+    CMDQ_CHECK_EQ(s->q.queue().attach(*of_7), status::ok);
+    s->q.device().runs = false;
+    bool seen = false;
+    block_device::at_read = [&] {
+      named_processes::gone = {7};
+      s->as(8);
+      producer next;
+      CMDQ_CHECK_EQ(s->q.queue().attach(next), status::would_block);
+      const gone_report again = s->q.queue().take_back();
+      CMDQ_CHECK_EQ(again.cells, 0U);
+      CMDQ_CHECK_EQ(again.owing, 1U);
+      CMDQ_CHECK_EQ(s->q.queue().attach(next), status::would_block);
+      s->q.device().go_on();
+      CMDQ_CHECK_EQ(s->q.queue().take_back().owing, 0U);
+      CMDQ_CHECK_EQ(s->q.queue().attach(next), status::ok);
+      const command c = numbered(2);
+      CMDQ_CHECK_EQ(next.issue(&c, 1).code, status::ok);
+      seen = true;
+    };
+    const command c = numbered(1);
+    static_cast<void>(of_7->issue(&c, 1));
+    CMDQ_CHECK(seen);
+    named_processes::gone.clear();
+  });
+}
+
+// Between claim and publication: nobody can fill that, others' calls end by their budgets, and the queue is rebuilt.
+// Where nobody claims it is no hole.
+CMDQ_TEST(a_claim_that_is_never_published_stays_a_hole) {
+  for_all_strategies([]<class A>() {
+    auto s = std::make_unique<stage<A>>(2);
+    using queue = typename stage<A>::queue;
+    using producer = typename queue::producer;
+    using open_writer = writer<typename queue::queue_type>;
+    alignas(producer) char leaked[sizeof(producer)];
+    alignas(open_writer) char leaked_writer[sizeof(open_writer)];
+    s->as(9);
+    producer other;
+    CMDQ_CHECK_EQ(s->q.queue().attach(other), status::ok);
+    s->as(7);
+    auto* const of_7 = new (leaked) producer;
+    CMDQ_CHECK_EQ(s->q.queue().attach(*of_7), status::ok);
+    auto* const open = new (leaked_writer) open_writer(of_7->reserve(2, true));
+    CMDQ_CHECK_EQ(open->push(numbered(1)), status::ok);
+    named_processes::gone = {7};
+    s->as(9);
+    const command c = numbered(2);
+    producer next;
+    if (claims<A>) {
+      CMDQ_CHECK_EQ(s->q.queue().attach(next), status::would_block);
+      for (unsigned i = 0; i < 3; ++i) {
+        CMDQ_CHECK_EQ(other.issue(&c, 1).code, status::timeout);
+        CMDQ_CHECK_EQ(s->q.queue().take_back().owing, 1U);
+      }
+      s->q.queue().retire();
+      CMDQ_CHECK_EQ(other.issue(&c, 1).code, status::device_fault);
+      CMDQ_CHECK_EQ(s->q.queue().attach(next), status::device_fault);
+      auto fresh = std::make_unique<stage<A>>(2);
+      CMDQ_CHECK_EQ(fresh->q.queue().attach(next), status::ok);
+      CMDQ_CHECK_EQ(next.issue(&c, 1).code, status::ok);
+      next = producer();
+    } else {
+      CMDQ_CHECK_EQ(s->q.queue().attach(next), status::ok);
+      CMDQ_CHECK_EQ(other.issue(&c, 1).code, status::ok);
+      CMDQ_CHECK_EQ(next.issue(&c, 1).code, status::ok);
+    }
     named_processes::gone.clear();
   });
 }

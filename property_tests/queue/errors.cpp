@@ -206,16 +206,21 @@ CMDQ_TEST(a_device_that_refuses_the_replacement_too_has_failed) {
 
 // The position that an aborted MSI left behind says nothing of CMD_SYNCs 2^31 entries later.
 CMDQ_TEST(an_aborted_msi_is_no_word_on_much_later_ones) {
-  struct bare_ring {
+  struct alignas(64) bare_ring {
     using P = scheduled_platform;
     struct who {};
     options o;
     [[nodiscard]] const options& opts() const { return o; }
     [[nodiscard]] geometry shape() const { return {o.log2_size}; }
   };
-  bare_ring r;
-  r.o.first = 0U - 5;
-  const error_handler<bare_ring> errors(r);
+  struct alignas(64) parts {
+    bare_ring r;
+    error_handler<bare_ring> errors{r};
+  };
+  static_assert(sizeof(parts) == sizeof(bare_ring) + sizeof(error_handler<bare_ring>));
+  const parts of{{.o = {.first = 0U - 5}}};
+  const bare_ring& r = of.r;
+  const error_handler<bare_ring>& errors = of.errors;
   for (const position behind : {1U, 2U, r.shape().entries()}) CMDQ_CHECK(errors.msi_void(r.o.first - behind));
   for (const position ahead : {0U, 1U, 1U << 30, (1U << 31) + 1, 3U << 30})
     CMDQ_CHECK(!errors.msi_void(r.o.first + ahead));

@@ -42,7 +42,7 @@ class stack_pool {
 
 scheduler::~scheduler() {
   // A thread that has not ended would be unwound by an exception, through functions that are noexcept. Only a run that
-  // failed leaves such threads behind: they are abandoned.
+  // failed, and a thread that was stopped, leaves such threads behind: they are abandoned.
   for (auto& t : threads_) {
     if (!t->fiber) continue;
     static_cast<void>(new boost::context::fiber(std::move(t->fiber)));
@@ -95,8 +95,16 @@ void scheduler::switch_to_main() { main_ = std::move(main_).resume(); }
 
 void scheduler::step() {
   now_ += point_ns;
-  if (++steps_ <= limit_) return;
-  over_ = true;
+  thread& me = *threads_[self_];
+  if (me.stops_at != never && me.stops_at-- == 0) {
+    me.done = me.stopped = true;
+    --left_;
+    ++stores_;
+  } else if (++steps_ <= limit_) {
+    return;
+  } else {
+    over_ = true;
+  }
   switch_to_main();  // never comes back
 }
 

@@ -30,6 +30,12 @@ class scheduler {
   /// A thread. Before run() only.
   void spawn(std::function<void()> body);
 
+  /// Thread `which` (in the order of spawn()) stops for ever at its scheduling point number `points`: to the others it
+  /// is as if it had ended there. Before run() only.
+  void stop(unsigned which, std::uint64_t points) { threads_[which]->stops_at = points; }
+  /// Did it?
+  [[nodiscard]] bool stopped(unsigned which) const noexcept { return threads_[which]->stopped; }
+
   /// Runs until every thread has ended, one of them has thrown (rethrown here), or the step limit is reached: threads
   /// that still run then are abandoned where they stand.
   ending run();
@@ -69,8 +75,10 @@ class scheduler {
     boost::context::fiber fiber;
     std::uint64_t waits_since = never;  ///< value of stores_ then; never: it does not wait
     std::uint64_t wake_at = never;
+    std::uint64_t stops_at = never;  ///< points until then
     std::uint32_t cpu = 0;
     bool done = false;
+    bool stopped = false;
   };
   void start(thread& t);
   void step();

@@ -29,14 +29,12 @@ class claims {
   using P = typename Ring::P;
   using who = typename Ring::who;
 
-  claims(Ring& ring, Sync& sync) noexcept
-      : ring_(ring),
-        sync_(sync),
-        admission_limit_(limit_for(ring)),
-        word_(uint64_t{ring.opts().first} << 32),
-        cons_(ring.opts().first),
-        seen_(ring.opts().first),
-        line_(ring) {}
+  explicit claims(Ring& r) noexcept
+      : admission_limit_(limit_for(r)),
+        word_(uint64_t{r.opts().first} << 32),
+        cons_(r.opts().first),
+        seen_(r.opts().first),
+        line_(r) {}
 
   /// Software CONS. Cost: one load.
   template <site S>
@@ -78,20 +76,24 @@ class claims {
   }
 
   /// Has somebody left what others may go on with?
-  [[nodiscard]] bool anything_left() const noexcept { return ring_.anything_left(); }
+  [[nodiscard]] bool anything_left() const noexcept { return ring().anything_left(); }
   /// Goes on with everything that others have left, as far as it can be. Never waits. `event`: see left_work::take().
   [[gnu::noinline, gnu::cold]] void help(who& w, bool event = false) noexcept {
     who helper{time_budget<P>(0), w.stats};
-    for (bool more = true; more && ring_.anything_left();) {
+    for (bool more = true; more && ring().anything_left();) {
       more = false;
-      for (uint32_t i = 0; i < ring_.opts().producers; ++i) more = help_with(ring_.cell(i).left, event, helper) || more;
+      for (uint32_t i = 0; i < ring().opts().producers; ++i) more = help_with(ring().cell(i).left, event, helper) || more;
     }
   }
+
+  /// For a cell whose producer has ended inside a call: takes out what can still be taken out. True: from now on nothing
+  /// of it is claimed any more. A claim cannot be taken back.
+  static constexpr bool withdraw(const producer_cell<P>&) noexcept { return true; }
 
   /// Waits until somebody has finished what `cell`'s last call left; false when the budget ends first.
   bool await_left(const producer_cell<P>& cell, who& w) noexcept {
     const left_work<P>& left = cell.left;
-    patience<Ring> waiting(ring_, w, true);
+    patience<Ring> waiting(ring(), w, true);
     while (left.any()) {
       help(w);
       if (!left.any()) break;
@@ -111,6 +113,10 @@ class claims {
 
  protected:
   Self& self() noexcept { return static_cast<Self&>(*this); }
+  [[nodiscard]] Sync& sync() const noexcept { return part_before<Sync>(static_cast<const Self*>(this)); }
+  [[nodiscard]] Ring& ring() const noexcept {
+    return part_before<Ring>(static_cast<const Self*>(this), sizeof(Sync) + sizeof(error_handler<Ring>));
+  }
   static constexpr position position_of(uint64_t word) noexcept { return static_cast<position>(word >> 32); }
   static constexpr uint32_t gathered_of(uint64_t word) noexcept { return static_cast<uint32_t>(word); }
 
@@ -125,7 +131,7 @@ class claims {
 
   void wake(position from, position to) noexcept {
     const uint32_t quads = (to - from + 3) / 4 + 1;
-    for (uint32_t i = 0; i < quads && i < Ring::done_channels; ++i) ring_.done_channel(from + 4 * i).wake();
+    for (uint32_t i = 0; i < quads && i < Ring::done_channels; ++i) ring().done_channel(from + 4 * i).wake();
   }
 
   /// Where software CONS may lag: what others wait for.
@@ -138,7 +144,7 @@ class claims {
 
   /// One look at the device for the sake of space.
   status make_space(who& w) noexcept {
-    const sighting seen = sync_.look(self(), w);
+    const sighting seen = sync().look(self(), w);
     if (seen.code == status::ok) self().offer(seen.cons);
     return seen.code;
   }
@@ -172,7 +178,7 @@ class claims {
 
   template <class Ready>
   status await_turn_in_line(who& w, uint32_t place, const Ready& ready) noexcept {
-    patience<Ring> waiting(ring_, w, true);
+    patience<Ring> waiting(ring(), w, true);
     const status first = make_space(w);
     if (first != status::ok) return first;
     for (;;) {
@@ -182,9 +188,9 @@ class claims {
       const void* const polled = turn ? progress_word() : line_.word();
       const auto due = waiting.next(cons_.load(at<site::cons_look>), nullptr, polled, [] { return true; });
       if (due == patience<Ring>::nothing) continue;
-      const status s = due == patience<Ring>::over ? sync_.last_look(self(), waiting, w).code : make_space(w);
+      const status s = due == patience<Ring>::over ? sync().last_look(self(), waiting, w).code : make_space(w);
       if (s != status::ok) return s;
-      if (ring_.anything_left()) help(w);
+      if (ring().anything_left()) help(w);
       if (due == patience<Ring>::over) {
         static_cast<void>(make_space(w));
         return line_.is_turn(place) && ready() ? status::ok : status::timeout;
@@ -196,7 +202,7 @@ class claims {
   /// arrive; with sync_locked the waiting syncs may have to leave first.
   [[gnu::noinline, gnu::cold]] room await_room(position end, who& w) noexcept {
     if (has_room(end)) return room::free;
-    patience<Ring> waiting(ring_, w, true);
+    patience<Ring> waiting(ring(), w, true);
     for (;;) {
       if (make_space(w) != status::ok) return room::failed;
       if (has_room(end)) return room::free;
@@ -207,16 +213,16 @@ class claims {
         if (due == patience<Ring>::over)
           return make_space(w) != status::ok ? room::failed : has_room(end) ? room::free : room::over;
       }
-      if (ring_.anything_left()) help(w);
+      if (ring().anything_left()) help(w);
     }
   }
   [[nodiscard]] [[gnu::always_inline]] bool has_room(position end) const noexcept {
-    return end - cons_.load(at<site::cons_space>) <= ring_.shape().entries();
+    return end - cons_.load(at<site::cons_space>) <= ring().shape().entries();
   }
 
   /// Harmless commands in place of those of a call that has ended.
   void fill(position start, uint32_t n) noexcept {
-    for (position p = start; p != start + n; ++p) ring_.entry(p).put(make_sync(sync_signal::none));
+    for (position p = start; p != start + n; ++p) ring().entry(p).put(make_sync(sync_signal::none));
   }
 
   /// Goes on with a duty until it is done, or until it would have to wait for longer than the budget (false).
@@ -226,17 +232,17 @@ class claims {
         case duty_step::room:
           if (await_room(d.end, w) == room::over) return false;
           fill(d.start, d.n);
-          ring_.mark_valid(d.start, d.start + d.n);
+          ring().mark_valid(d.start, d.start + d.n);
           d.known = d.start + d.n;
           d.step = d.owner ? duty_step::turn : after_told(d);
           break;
         case duty_step::turn:
-          if (!ring_.await_turn(d.start, w)) return false;
+          if (!ring().await_turn(d.start, w)) return false;
           self().close(d, w);
           d.step = duty_step::valid;
           break;
         case duty_step::valid:
-          if (!ring_.await_valid(d.known, d.end, w)) return false;
+          if (!ring().await_valid(d.known, d.end, w)) return false;
           d.step = duty_step::seal;
           break;
         case duty_step::seal:
@@ -244,7 +250,7 @@ class claims {
           d.step = after_told(d);
           break;
         case duty_step::unlock:
-          if (!ring_.has_told(d.start + d.n)) return false;
+          if (!ring().has_told(d.start + d.n)) return false;
           reclaim_.abandon();
           d.step = duty_step::none;
           break;
@@ -261,7 +267,7 @@ class claims {
 
   /// [H] The caller's budget is over: the rest of its duty is anybody's.
   [[gnu::noinline, gnu::cold]] void leave_duty(const duty& d, who& w) noexcept {
-    ring_.count_left(1);  // first, so that no duty is ever there uncounted
+    ring().count_left(1);  // first, so that no duty is ever there uncounted
     w.cell->left.leave(d);
     help(w);
   }
@@ -269,15 +275,13 @@ class claims {
   /// Goes on, and leaves what cannot be done within the budget. True: done.
   [[gnu::noinline]] bool do_duty(duty& d, who& w) noexcept {
     if (go_on(d, w)) {
-      if (ring_.anything_left()) help(w, true);
+      if (ring().anything_left()) help(w, true);
       return true;
     }
     leave_duty(d, w);
     return false;
   }
 
-  Ring& ring_;
-  Sync& sync_;
   /// Entries that may be in the ring for a list to be admitted that is not waited for; negative: none may.
   const int32_t admission_limit_;
   alignas(64) typename Ring::template atomic<uint64_t> word_;
@@ -293,17 +297,17 @@ class claims {
     do {
       if (go_on(d, w)) {
         left.finish(d);
-        ring_.count_left(~0U);
+        ring().count_left(~0U);
         return true;
       }
     } while (!left.put_back(d));
     return false;
   }
 
-  static constexpr int32_t limit_for(const Ring& ring) noexcept {
-    if (!is_asynchronous(ring.opts())) return -1;
-    const uint32_t reserve = 2 * ring.opts().producers * longest_list(ring.opts());
-    return static_cast<int32_t>(ring.shape().entries() - reserve);
+  static constexpr int32_t limit_for(const Ring& r) noexcept {
+    if (!is_asynchronous(r.opts())) return -1;
+    const uint32_t reserve = 2 * r.opts().producers * longest_list(r.opts());
+    return static_cast<int32_t>(r.shape().entries() - reserve);
   }
 };
 

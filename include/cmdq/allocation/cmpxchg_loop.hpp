@@ -19,7 +19,7 @@ struct cmpxchg_loop {
   template <class Ring, class Sync, class Reclaim>
   class state : public own_sync_wait<state<Ring, Sync, Reclaim>, Ring, Sync, Reclaim> {
     using base = own_sync_wait<state, Ring, Sync, Reclaim>;
-    using base::ring_, base::word_, base::cons_, base::reclaim_, base::line_, base::position_of, base::gathered_of;
+    using base::ring, base::word_, base::cons_, base::reclaim_, base::line_, base::position_of, base::gathered_of;
 
    public:
     using base::base;
@@ -79,7 +79,7 @@ struct cmpxchg_loop {
     static constexpr uint32_t syncs_in(uint64_t) noexcept { return 0; }
     static constexpr void enter_for(uint64_t, who&) noexcept {}
     bool seal(duty& d, who& w) noexcept {
-      ring_.tell(d.start, d.end, w);
+      ring().tell(d.start, d.end, w);
       return true;
     }
     bool go_on_in_group(duty& d, who&) noexcept {

@@ -23,14 +23,14 @@ struct combining {
   template <class Ring, class Sync, class Reclaim>
   class state : public ranges<state<Ring, Sync, Reclaim>, Ring, Sync, Reclaim> {
     using base = ranges<state, Ring, Sync, Reclaim>;
-    using base::ring_, base::word_, base::cons_, base::own_sync_, base::position_of, base::gathered_of;
+    using base::ring, base::sync, base::word_, base::cons_, base::own_sync_, base::position_of, base::gathered_of;
     using base::tell, base::put_sync, base::may_close;
 
    public:
     using typename base::P;
     using typename base::who;
 
-    state(Ring& ring, Sync& sync) noexcept : base(ring, sync), gathering_(ring) {}
+    explicit state(Ring& r) noexcept : base(r), gathering_(r) {}
 
     /// Claims `n` commands; `n` = 0 takes part in a range for the sake of its CMD_SYNC. Errors: timeout, device_fault;
     /// nothing is inserted then (what is claimed is filled by whoever can).
@@ -70,7 +70,7 @@ struct combining {
       if (r.closed) {
         tell_alone(r, w);
       } else {
-        ring_.mark_valid(r.start, r.end());
+        ring().mark_valid(r.start, r.end());
         if (r.owner || r.group_n != 0) {
           const told_range told = publish_for_others(r.start, r.n, r.owner, r.waited, r.group, r.group_n, w);
           if (told.left) r.owner = false;
@@ -79,7 +79,7 @@ struct combining {
           return;
         }
       }
-      if (ring_.anything_left()) base::help(w, true);
+      if (ring().anything_left()) base::help(w, true);
     }
 
     /// Waits until the range is done: the owner for the device, a member for software CONS or its leader's word.
@@ -157,7 +157,7 @@ struct combining {
         case duty_step::open:
           return open_group(d, w);
         case duty_step::members:
-          if (!ring_.await_valid(d.known, d.start + d.group_n, w)) return false;
+          if (!ring().await_valid(d.known, d.start + d.group_n, w)) return false;
           gathering_.hand_over(d.group);
           help_others(w);
           d.step = d.owner ? duty_step::turn : duty_step::none;
@@ -187,11 +187,11 @@ struct combining {
     }
     /// [H] After a step that a duty which was left may be waiting for. Who helps already goes round again.
     void help_others(who& w) noexcept {
-      if (ring_.anything_left() && !w.budget.none()) base::help(w, true);
+      if (ring().anything_left() && !w.budget.none()) base::help(w, true);
     }
     void fill_own(const duty& d) noexcept {
       base::fill(d.start, d.n);
-      ring_.mark_valid(d.start, d.start + d.n);
+      ring().mark_valid(d.start, d.start + d.n);
     }
 
     /// The word of a group whose CPUs were idle for 2^31 entries would look as if it were ahead: a leader moves it on
@@ -207,7 +207,7 @@ struct combining {
     /// Closes the range of an owner that nobody has joined, where it may be closed at once: before its entries are
     /// written, so that they and the CMD_SYNC are written together.
     [[gnu::always_inline]] bool close_early(uint64_t gathered, reservation& r) noexcept {
-      if (!ring_.has_turn(r.start) || (r.waited && !may_close())) return false;
+      if (!ring().has_turn(r.start) || (r.waited && !may_close())) return false;
       uint64_t seen = (static_cast<uint64_t>(r.end()) << 32) | gathered;
       const position end = r.end() + (gathered >= one_sync ? 1U : 0U);
       if (!word_.compare_exchange(seen, static_cast<uint64_t>(end) << 32, at<site::gather_close>)) return false;
@@ -218,7 +218,7 @@ struct combining {
     [[gnu::always_inline]] void tell_alone(const reservation& r, who& w) noexcept {
       const bool synced = r.done_at != r.end();
       if (synced) put_sync(r.end(), w);
-      ring_.mark_valid(r.start, r.done_at);
+      ring().mark_valid(r.start, r.done_at);
       tell(r.start, r.done_at, synced || r.own_sync, w);
     }
 
@@ -264,7 +264,7 @@ struct combining {
       if (d.synced) {
         if (base::has_space(d.end + 1, w) == room::over) return false;  // [S]
         put_sync(d.end, w);
-        ring_.mark_valid(d.end, d.end + 1);
+        ring().mark_valid(d.end, d.end + 1);
         ++d.end;
       }
       tell(d.start, d.end, d.synced || own_sync_ != 0, w);

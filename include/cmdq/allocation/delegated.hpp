@@ -30,17 +30,17 @@ struct delegated {
   template <class Ring, class Sync, class Reclaim>
   class state : public ranges<state<Ring, Sync, Reclaim>, Ring, Sync, Reclaim> {
     using base = ranges<state, Ring, Sync, Reclaim>;
-    using base::ring_, base::sync_, base::word_, base::cons_, base::own_sync_, base::position_of, base::gathered_of;
+    using base::ring, base::sync, base::word_, base::cons_, base::own_sync_, base::position_of, base::gathered_of;
 
    public:
     using typename base::P;
     using typename base::who;
 
-    state(Ring& ring, Sync& sync) noexcept : base(ring, sync), boxes_(ring) {}
+    explicit state(Ring& r) noexcept : base(r), boxes_(r) {}
 
     /// Command `k` of the caller's next list, into its mailbox.
     void put(const producer_cell<P>& cell, uint32_t k, const command& c) noexcept {
-      boxes_.put(ring_.number_of(cell), k, c);
+      boxes_.put(ring().number_of(cell), k, c);
     }
 
     /// Where nobody combines and nobody's list waits, the caller may put its own list into the ring: true, and the
@@ -71,7 +71,7 @@ struct delegated {
     /// Hands in the `n` commands that were put, and waits until they are in the ring. Not ok (timeout, device_fault):
     /// nothing was inserted. ok with r.left: a combiner has the list, and is late; it is owed.
     status hand_in(uint32_t n, intent what, who& w, reservation& r) noexcept {
-      const uint32_t mine = ring_.number_of(*w.cell);
+      const uint32_t mine = ring().number_of(*w.cell);
       const bool leads = boxes_.fill(mine, {n, what}) || what != intent::waited;
       if (leads && (what != intent::waited || base::may_close())) serve(w);
       r = {.n = n, .waited = what == intent::waited};
@@ -112,14 +112,14 @@ struct delegated {
     /// Waits until the list that `cell` owes is placed; false when the budget ends first.
     bool await_left(const producer_cell<P>& cell, who& w) noexcept {
       if (cell.owes_unplaced.get() == 0) return true;
-      const uint32_t mine = ring_.number_of(cell);
+      const uint32_t mine = ring().number_of(cell);
       serve(w);
       return boxes_.placed(mine) != 0 || await_placed(mine, true, intent::ticket, w) == status::ok;
     }
     /// The list that `cell` owes is placed: where, so that its errors can be told.
     void place_owed(producer_cell<P>& cell) noexcept {
       reservation r;
-      find(ring_.number_of(cell), cell.owes_unplaced.get() - 1, r);
+      find(ring().number_of(cell), cell.owes_unplaced.get() - 1, r);
       cell.set(cell.waited, r.start, r.end());
       cell.owes.set(r.done_at);
       cell.owes_unplaced.set(0);
@@ -162,7 +162,7 @@ struct delegated {
     /// Waits until the list in the mailbox is placed. Who leads combines as soon as it may; the others when it is time.
     /// Errors: timeout, device_fault.
     [[gnu::noinline, gnu::cold]] status await_placed(uint32_t mine, bool leads, intent what, who& w) noexcept {
-      patience<Ring> waiting(ring_, w, true);
+      patience<Ring> waiting(ring(), w, true);
       const auto blocked = [&] { return boxes_.placed(mine) == 0; };
       const auto idle = [&] {
         w.stats.add(stats::event::space_wait);
@@ -174,7 +174,7 @@ struct delegated {
                               [&] { return blocked() && is_combined(); });
         const position gate = base::gate().load(at<site::range_end_load>);
         const auto closed = [&] { return blocked() && !reached(cons_.load(at<site::cons_done>), gate); };
-        return waiting.next(cons_.load(at<site::cons_look>), closed() ? &ring_.done_channel(gate) : nullptr, &cons_,
+        return waiting.next(cons_.load(at<site::cons_look>), closed() ? &ring().done_channel(gate) : nullptr, &cons_,
                             closed);
       };
       for (;;) {
@@ -183,7 +183,7 @@ struct delegated {
         if (!blocked()) return status::ok;
         if (due == patience<Ring>::nothing) continue;
         const bool over = due == patience<Ring>::over;
-        const status s = over ? sync_.last_look(*this, waiting, w).code : base::make_space(w);
+        const status s = over ? sync().last_look(*this, waiting, w).code : base::make_space(w);
         if (what != intent::waited || base::may_close()) serve(w);
         if (!blocked()) return status::ok;
         if (s != status::ok) return s;
@@ -214,7 +214,7 @@ struct delegated {
       batch b;
       b.start = b.end = position_of(seen);
       const uint32_t first = first_.get();
-      gather(b, first, w.cell == nullptr ? nobody : ring_.number_of(*w.cell));
+      gather(b, first, w.cell == nullptr ? nobody : ring().number_of(*w.cell));
       if (b.end != b.start || b.synced) {
         if (b.synced && own_sync_ == 0) base::put_sync(b.end++, w);
         word_.store((static_cast<uint64_t>(b.end) << 32) | combining_now, at<site::combiner_move>);
@@ -245,7 +245,7 @@ struct delegated {
     /// Would a list of `n` commands fit behind `end`, with its CMD_SYNC or the batch's? Half the ring is enough for a
     /// batch, so that the device has something to do meanwhile.
     [[nodiscard]] bool fits(const batch& b, position end, uint32_t n) const noexcept {
-      const uint32_t entries = ring_.shape().entries();
+      const uint32_t entries = ring().shape().entries();
       return end + n + 1 - b.done <= entries && (end == b.start || end + n + 1 - b.start <= entries / 2);
     }
 
@@ -289,7 +289,7 @@ struct delegated {
       if (own_sync_ != 0) put_own_sync(b.end++);
       if (a.what == intent::waited && (b.watcher == nobody || i == own)) b.watcher = i;
     }
-    [[gnu::noinline, gnu::cold]] void put_own_sync(position p) noexcept { ring_.entry(p).put(sync_.sync_for(p)); }
+    [[gnu::noinline, gnu::cold]] void put_own_sync(position p) noexcept { ring().entry(p).put(sync().sync_for(p)); }
 
     /// Tells each where its list is.
     void answer(const batch& b, uint32_t first) noexcept {

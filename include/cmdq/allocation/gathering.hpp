@@ -93,7 +93,7 @@ class gathering {
   /// Where each list has a CMD_SYNC of its own there is nothing to share.
   static constexpr uint32_t groups_in_use(const options& o) noexcept { return o.sync_every_batch ? 1 : o.groups; }
 
-  group* const groups_;
+  const offset_ptr<group> groups_;
   const uint32_t count_;
   const uint32_t cpus_per_group_;
   typename Ring::channel members_;

@@ -14,7 +14,7 @@ class line {
   using who = typename Ring::who;
   using cell_type = producer_cell<P>;
 
-  explicit line(Ring& ring) noexcept : ring_(ring) {}
+  explicit line(Ring& ring) noexcept : ring_(&ring) {}
 
   /// Nobody stands in line. Cost: one load of a word that changes only while somebody has to wait.
   [[nodiscard]] bool empty() const noexcept {
@@ -68,15 +68,15 @@ class line {
     }
   }
   [[nodiscard]] bool has_gone(uint32_t place) noexcept {
-    for (uint32_t i = 0; i < ring_.opts().producers; ++i) {
-      uint64_t mark = ring_.cell(i).left_line.load(at<site::line_mark_look>);
-      if (mark == (marked | place) && ring_.cell(i).left_line.compare_exchange(mark, 0, at<site::line_mark>))
+    for (uint32_t i = 0; i < ring_->opts().producers; ++i) {
+      uint64_t mark = ring_->cell(i).left_line.load(at<site::line_mark_look>);
+      if (mark == (marked | place) && ring_->cell(i).left_line.compare_exchange(mark, 0, at<site::line_mark>))
         return true;
     }
     return false;
   }
 
-  Ring& ring_;
+  offset_ptr<Ring> ring_;
   alignas(64) typename Ring::template atomic<uint64_t> word_;  ///< next place (upper half), and whose turn it is
   typename Ring::template atomic<uint32_t> gone_;              ///< marks of those who have gone
 };

@@ -28,7 +28,7 @@ class mailboxes {
   using line = mailbox_line<P>;
 
   explicit mailboxes(Ring& ring) noexcept
-      : ring_(ring),
+      : ring_(&ring),
         lines_(lines_per_mailbox(ring.opts().batch_limit)),
         words_(words_in_use(ring.opts())),
         per_word_((ring.opts().producers + words_ - 1) / words_) {
@@ -42,7 +42,7 @@ class mailboxes {
   // --- the producer's side
 
   void put(uint32_t i, uint32_t k, const command& c) noexcept {
-    line& l = ring_.mailbox(i * lines_ + k / commands_per_line);
+    line& l = ring_->mailbox(i * lines_ + k / commands_per_line);
     const uint32_t at = 2 * (k % commands_per_line);
     l.word[at].set(c.word[0]);
     l.word[at + 1].set(c.word[1]);
@@ -84,7 +84,7 @@ class mailboxes {
   /// Gives back a list that is longer than it seemed, as if it had not been taken.
   void give_back(uint32_t w, uint64_t bits) noexcept { filled_[w].bits.fetch_or(bits, at<site::mailbox_give_back>); }
 
-  void prefetch(uint32_t i) const noexcept { __builtin_prefetch(&ring_.mailbox(i * lines_), 1); }
+  void prefetch(uint32_t i) const noexcept { __builtin_prefetch(&ring_->mailbox(i * lines_), 1); }
   /// A guess, unless it is taken.
   [[nodiscard]] asked request(uint32_t i) noexcept {
     const uint64_t note = head(i).note.load(at<site::mailbox_note>);
@@ -94,7 +94,7 @@ class mailboxes {
     const line* l = &head(i);
     for (uint32_t k = 0, at = 0; k < n; ++k, at += 2) {
       if (at == 2 * commands_per_line) at = 0, ++l;
-      ring_.entry(to + k).put({{l->word[at].get(), l->word[at + 1].get()}});
+      ring_->entry(to + k).put({{l->word[at].get(), l->word[at + 1].get()}});
     }
   }
   /// [M][X] Says where it is, before PROD does.
@@ -105,7 +105,7 @@ class mailboxes {
   void wake(uint32_t w) noexcept { filled_[w].placed.wake(); }
 
  private:
-  [[nodiscard]] line& head(uint32_t i) noexcept { return ring_.mailbox(i * lines_); }
+  [[nodiscard]] line& head(uint32_t i) noexcept { return ring_->mailbox(i * lines_); }
   [[nodiscard]] uint64_t bit_of(uint32_t i) const noexcept { return uint64_t{1} << (words_ == 1 ? i : i % per_word_); }
 
   static constexpr uint32_t words_in_use(const options& o) noexcept {
@@ -119,7 +119,7 @@ class mailboxes {
     typename Ring::channel placed;  ///< where who waits to be placed sleeps
   };
 
-  Ring& ring_;
+  const offset_ptr<Ring> ring_;
   const uint32_t lines_;
   const uint32_t words_;
   const uint32_t per_word_;

@@ -17,7 +17,7 @@ struct owner_bits {
   template <class Ring, class Sync, class Reclaim>
   class state : public own_sync_wait<state<Ring, Sync, Reclaim>, Ring, Sync, Reclaim> {
     using base = own_sync_wait<state, Ring, Sync, Reclaim>;
-    using base::ring_, base::word_, base::reclaim_, base::position_of, base::gathered_of;
+    using base::ring, base::word_, base::reclaim_, base::position_of, base::gathered_of;
 
    public:
     using base::base;
@@ -89,7 +89,7 @@ struct owner_bits {
     }
     bool seal(duty& d, who& w) noexcept {
       if (d.syncs != 0) reclaim_.enter(d.syncs, w.budget);
-      ring_.tell(d.start, d.end, w);
+      ring().tell(d.start, d.end, w);
       return true;
     }
     bool go_on_in_group(duty& d, who&) noexcept {

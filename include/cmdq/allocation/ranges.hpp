@@ -15,8 +15,7 @@ class ranges : public claims<Self, Ring, Sync, Reclaim> {
   using typename base::P;
   using typename base::who;
 
-  ranges(Ring& ring, Sync& sync) noexcept
-      : base(ring, sync), own_sync_(ring.opts().sync_every_batch ? 1U : 0U), space_(ring.opts().first) {
+  explicit ranges(Ring& r) noexcept : base(r), own_sync_(r.opts().sync_every_batch ? 1U : 0U), space_(r.opts().first) {
     static_assert(!Reclaim::may_lag, "allocation::combining moves software CONS by ranges: use reclaim::counted");
   }
 
@@ -25,10 +24,10 @@ class ranges : public claims<Self, Ring, Sync, Reclaim> {
   void advance(position to) noexcept {
     position done = cons_.load(at<site::cons_look>);
     const position from = done;
-    const position told = ring_.told();  // read later: never behind `done`
-    if (reached(to, told)) done = told;  // the end of a range, too
+    const position told = ring().told();  // read later: never behind `done`
+    if (reached(to, told)) done = told;   // the end of a range, too
     while (distance(done, told) > 0) {
-      const position end = ring_.range_end(done).load(at<site::range_end_load>);
+      const position end = ring().range_end(done).load(at<site::range_end_load>);
       if (!reached(to, end)) break;
       done = end;
     }
@@ -41,9 +40,9 @@ class ranges : public claims<Self, Ring, Sync, Reclaim> {
   [[nodiscard]] position covered_from(position p) const noexcept {
     if (own_sync_ != 0) return p;
     position from = cons_.load(at<site::cons_look>);
-    const position told = ring_.limit();  // the device may be there before its owner has handed on the turn
+    const position told = ring().limit();  // the device may be there before its owner has handed on the turn
     while (distance(from, told) > 0) {
-      const position end = ring_.range_end(from).load(at<site::range_end_load>);
+      const position end = ring().range_end(from).load(at<site::range_end_load>);
       if (passed(end, p)) return from;
       from = end;
     }
@@ -53,7 +52,7 @@ class ranges : public claims<Self, Ring, Sync, Reclaim> {
   /// Asks for a list without waiting: ok, would_block or device_fault.
   status check(position, position done_at, who& w) noexcept {
     if (reached(cons_.load(at<site::cons_done>), done_at)) return status::ok;
-    const sighting seen = sync_.look(base::self(), w);
+    const sighting seen = sync().look(base::self(), w);
     advance(seen.cons);
     if (reached(cons_.load(at<site::cons_done>), done_at)) return status::ok;
     return seen.code == status::ok ? status::would_block : seen.code;
@@ -63,39 +62,39 @@ class ranges : public claims<Self, Ring, Sync, Reclaim> {
   status await_list(position, position done_at, who& w) noexcept { return await_range(cons_, done_at, w); }
 
  protected:
-  using base::ring_, base::sync_, base::word_, base::cons_;
+  using base::ring, base::sync, base::word_, base::cons_;
 
   void put_sync(position p, who& w) noexcept {
-    ring_.entry(p).put(sync_.sync_for(p));
+    ring().entry(p).put(sync().sync_for(p));
     w.stats.add(stats::event::sync_sent);
   }
 
   /// In turn. `synced`: the range ends in a CMD_SYNC.
   [[gnu::always_inline]] void tell(position start, position end, bool synced, who& w) noexcept {
-    ring_.range_end(start).store(end, at<site::range_end_store>);
+    ring().range_end(start).store(end, at<site::range_end_store>);
     if (synced) {
       gate().store(last_synced().load(at<site::range_end_load>), at<site::range_end_store>);
       last_synced().store(end, at<site::range_end_store>);
     }
-    ring_.tell(start, end, w);
+    ring().tell(start, end, w);
   }
 
   /// Of the ranges that end in a CMD_SYNC: end of the last one told, and of the one before it. In turn only.
-  [[nodiscard]] auto& last_synced() const noexcept { return ring_.note(0); }
-  [[nodiscard]] auto& gate() const noexcept { return ring_.note(1); }
+  [[nodiscard]] auto& last_synced() const noexcept { return ring().note(0); }
+  [[nodiscard]] auto& gate() const noexcept { return ring().note(1); }
   /// Group commit: are fewer than two ranges with a CMD_SYNC with the device?
   [[nodiscard]] [[gnu::always_inline]] bool may_close() const noexcept {
     return reached(cons_.load(at<site::cons_done>), gate().load(at<site::range_end_load>));
   }
 
   [[gnu::always_inline]] sighting wait_for_sync(position from, position p, who& w) noexcept {
-    return sync_.wait(base::self(), from, p, w);
+    return sync().wait(base::self(), from, p, w);
   }
 
   /// [S] Waits until the claimed entries up to `end` are free. Cost: mostly one load of a word that changes once a lap,
   /// in a ring that is nearly full more often.
   [[gnu::always_inline]] room has_space(position end, who& w) noexcept {
-    return end - space_.load(at<site::cons_space>) <= ring_.shape().entries() ? room::free : renew_space(end, w);
+    return end - space_.load(at<site::cons_space>) <= ring().shape().entries() ? room::free : renew_space(end, w);
   }
   [[gnu::noinline]] room renew_space(position end, who& w) noexcept {
     const room found = base::await_room(end, w);
@@ -108,15 +107,15 @@ class ranges : public claims<Self, Ring, Sync, Reclaim> {
   /// be off its processor.
   template <class Word>
   [[gnu::noinline, gnu::cold]] status await_range(Word& word, position end, who& w) noexcept {
-    patience<Ring> waiting(ring_, w);
+    patience<Ring> waiting(ring(), w);
     const auto blocked = [&] { return !reached(word.load(at<site::cons_done>), end); };
     while (blocked()) {
       w.stats.add(stats::event::sync_wait);
-      const auto due = waiting.next(cons_.load(at<site::cons_look>), &ring_.done_channel(end), &word, blocked);
+      const auto due = waiting.next(cons_.load(at<site::cons_look>), &ring().done_channel(end), &word, blocked);
       if (due == patience<Ring>::nothing) continue;
       if (base::self().anything_left()) base::self().help(w);
       const bool over = due == patience<Ring>::over;
-      const sighting seen = over ? sync_.last_look(base::self(), waiting, w) : sync_.look(base::self(), w);
+      const sighting seen = over ? sync().last_look(base::self(), waiting, w) : sync().look(base::self(), w);
       advance(seen.cons);
       if (reached(cons_.load(at<site::cons_done>), end)) break;
       if (seen.code != status::ok) return seen.code;

@@ -8,19 +8,19 @@
 namespace cmdq {
 
 template <class Ring, class Completion>
-class sync_wait {
+class alignas(64) sync_wait {
  public:
   using who = typename Ring::who;
   using P = typename Ring::P;
 
-  sync_wait(Ring& r, error_handler<Ring>& errors) noexcept : ring_(r), errors_(errors) {
+  explicit sync_wait(Ring& r) noexcept {
     if constexpr (requires { completion_.start(r.opts().device, uint64_t{0}); })
       completion_.start(r.opts().device, r.device_address(0));
   }
 
   /// The CMD_SYNC to be put at `p`.
   [[nodiscard]] command sync_for(position p) const noexcept {
-    return completion_.sync_for(ring_.device_address(p), ring_.opts().signal);
+    return completion_.sync_for(ring().device_address(p), ring().opts().signal);
   }
 
   /// May MSI words have taken software CONS past CMDQ_CONS, and may there be CMD_SYNCs whose MSI is still to come?
@@ -39,8 +39,8 @@ class sync_wait {
   template <class Allocation>
   [[gnu::always_inline]] sighting look_from(Allocation& allocation, position base, bool all_errors, who& w) noexcept {
     uint32_t reg = 0;
-    sighting seen = ring_.look(allocation, base, completion_.may_trail(), w, reg);
-    if (seen.code != status::ok || all_errors || cons_error(reg) != 0)
+    sighting seen = ring().look(allocation, base, completion_.may_trail(), w, reg);
+    if (seen.code != status::ok || all_errors || shows_error(reg))
       seen.code = settle(allocation, seen.code, all_errors, cons_error(reg), w);
     if (completion_.may_trail()) seen.cons = landed(base, seen.cons);
     return seen;
@@ -50,21 +50,21 @@ class sync_wait {
   template <class Allocation>
   [[gnu::noinline, gnu::cold]] sighting look_at_register(Allocation& allocation, who& w) noexcept {
     uint32_t reg = 0;
-    sighting seen = ring_.look(allocation, allocation.cons(at<site::cons_look>), completion_.may_trail(), w, reg);
+    sighting seen = ring().look(allocation, allocation.cons(at<site::cons_look>), completion_.may_trail(), w, reg);
     seen.code = settle(allocation, seen.code, true, cons_error(reg), w);
     return seen;
   }
 
   /// True once the entry at `p` shows that its CMD_SYNC is done (MSI modes). Cost: one load.
   [[nodiscard]] bool msi_done(position p) noexcept {
-    return static_cast<uint32_t>(ring_.entry(p).word0.load(at<site::msi_poll>)) == 0;
+    return static_cast<uint32_t>(ring().entry(p).word0.load(at<site::msi_poll>)) == 0;
   }
 
   /// Is there a CMD_SYNC at `p` whose MSI is still to come? CONS may be past it; its entry must not be reused before,
   /// or the write would hit a later command. Not after an aborted MSI: it will not come. Cost: one or two loads.
   [[nodiscard]] bool msi_pending(position p) noexcept {
-    const uint64_t word = ring_.entry(p).word0.load(at<site::msi_poll>);
-    return is_msi_sync(word) && !errors_.msi_void(p);
+    const uint64_t word = ring().entry(p).word0.load(at<site::msi_poll>);
+    return is_msi_sync(word) && !errors().msi_void(p);
   }
 
   /// How far of [from, to) software CONS may go for the sake of MSIs that are still to come (MSI modes).
@@ -79,8 +79,8 @@ class sync_wait {
   [[gnu::always_inline]] sighting check(Allocation& allocation, position p, bool look_at_device, who& w,
                                         bool all_errors = true) noexcept {
     if (completion_.may_trail() && msi_done(p)) {
-      if (ring_.was_told(p)) return {status::ok, false, false, p + 1};  // MSIs come in order: the earlier ones have
-      errors_.fail();                                                   // done before it was told
+      if (ring().was_told(p)) return {status::ok, false, false, p + 1};  // MSIs come in order: the earlier ones have
+      errors().fail();                                                   // done before it was told
       return {status::device_fault, false, false, p};
     }
     const position known = allocation.progress(at<site::cons_done>);  // [C]
@@ -108,28 +108,31 @@ class sync_wait {
     const position base = allocation.cons(at<site::cons_look>);
     sighting seen = look_at_register(allocation, w);
     if (seen.code == status::ok && waited.whole_deadline() && seen.exact && seen.cons == waited.began_at() &&
-        seen.cons != ring_.told())
-      errors_.stands(seen.cons);
+        seen.cons != ring().told())
+      errors().stands(seen.cons);
     if (completion_.may_trail()) seen.cons = landed(base, seen.cons);
     return seen;
   }
 
  private:
+  [[nodiscard]] Ring& ring() const noexcept { return part_before<Ring>(this, sizeof(error_handler<Ring>)); }
+  [[nodiscard]] error_handler<Ring>& errors() const noexcept { return part_before<error_handler<Ring>>(this); }
+
   /// Will the CMD_SYNC at `p` show in its own entry that it is done? Its form decides, not today's mode. An entry that
   /// is used again by now says anything; its CMD_SYNC is done then, and every way of looking finds that.
   [[nodiscard]] bool signals_by_msi(position p) noexcept {
     if constexpr (Completion::needs_msi) return true;
     if (!completion_.may_trail()) return false;
-    const uint64_t word = ring_.entry(p).word0.load(at<site::msi_poll>);
+    const uint64_t word = ring().entry(p).word0.load(at<site::msi_poll>);
     return is_msi_sync(word) || static_cast<uint32_t>(word) == 0;
   }
 
   template <class Allocation>
   [[gnu::noinline, gnu::cold]] sighting wait_on(Allocation& allocation, position from, position p, position known,
                                                 bool by_word, who& w) noexcept {
-    patience<Ring> waiting(ring_, w);
+    patience<Ring> waiting(ring(), w);
     allocation.offer(known);
-    const void* const msi_word = by_word ? &ring_.entry(p).word0 : nullptr;
+    const void* const msi_word = by_word ? &ring().entry(p).word0 : nullptr;
     const auto blocked = [&] {
       return !passed(allocation.progress(at<site::cons_done>), p) && !(by_word && msi_done(p));
     };
@@ -138,12 +141,12 @@ class sync_wait {
       const bool first_in_ring = reached(known, from);
       const bool first = first_in_ring && !by_word;
       const void* const line = msi_word != nullptr ? msi_word : first ? nullptr : allocation.progress_word();
-      const auto due = waiting.next(known, first_in_ring ? nullptr : &ring_.done_channel(p), line, blocked);
+      const auto due = waiting.next(known, first_in_ring ? nullptr : &ring().done_channel(p), line, blocked);
       w.stats.add(stats::event::sync_wait);
       if (due == patience<Ring>::over) {
         sighting seen = last_look(allocation, waiting, w);
         allocation.offer(seen.cons);
-        if (passed(seen.cons, p) || (by_word && msi_done(p) && ring_.was_told(p)))
+        if (passed(seen.cons, p) || (by_word && msi_done(p) && ring().was_told(p)))
           return {status::ok, false, false, p + 1};
         if (seen.code == status::ok) seen.code = status::timeout;
         return seen;
@@ -160,14 +163,12 @@ class sync_wait {
   template <class Allocation>
   [[gnu::noinline, gnu::cold]] status settle(Allocation& allocation, status s, bool all_errors, uint32_t shown,
                                              who& w) noexcept {
-    if (s == status::ok && !all_errors && errors_.is_settled(shown)) return s;
-    if (s == status::ok) return errors_.handle(allocation, completion_.may_trail(), shown, w).code;
-    errors_.fail();
+    if (s == status::ok && !all_errors && errors().is_settled(shown)) return s;
+    if (s == status::ok) return errors().handle(allocation, completion_.may_trail(), shown, w).code;
+    errors().fail();
     return s;
   }
 
-  Ring& ring_;
-  error_handler<Ring>& errors_;
   [[no_unique_address]] Completion completion_;
 };
 

@@ -28,8 +28,9 @@ struct geometry {
   uint32_t log2 = min_log2_size;
   uint32_t index_mask = (1U << log2) - 1;
   uint32_t register_mask = (2U << log2) - 1;
+  uint32_t size = 1U << log2;
 
-  [[nodiscard]] constexpr uint32_t entries() const noexcept { return index_mask + 1; }
+  [[nodiscard]] constexpr uint32_t entries() const noexcept { return size; }
   [[nodiscard]] constexpr uint32_t slot(position p) const noexcept { return p & index_mask; }
   /// 0 on even laps, 1 on odd ones: the wrap bit, and the value that "not yet valid" has.
   [[nodiscard]] constexpr uint32_t wrap(position p) const noexcept { return (p >> log2) & 1U; }

@@ -10,6 +10,7 @@ namespace cmdq {
 enum class cerror : uint8_t { none = 0, ill = 1, abt = 2, atc_inv = 3 };
 
 constexpr uint32_t cons_error(uint32_t cons) noexcept { return (cons >> 24) & 0x7fU; }
+constexpr bool shows_error(uint32_t cons) noexcept { return (cons & 0x7f000000U) != 0; }
 constexpr uint32_t cons_position(uint32_t cons) noexcept { return cons & 0x00ffffffU; }
 
 namespace gerror {

@@ -50,6 +50,7 @@ concept plain_cell = requires(A a, const A c, T v) {
 ///  - `critical_section`: held from claim to publication; interrupts off on bare metal, empty on a hosted system.
 ///  - optional, `index()`: number of the current CPU; CPUs near each other should have near numbers
 ///    (options.groups); where a system numbers them otherwise, map them here.
+///  - optional, `process()` and `process_gone(number)`: see process_platform.
 template <class P>
 concept platform_type = requires(const void* line, unsigned round) {
   requires atomic_cell<typename P::template atomic<uint32_t>, uint32_t>;
@@ -68,6 +69,28 @@ concept placed_platform = platform_type<P> && requires {
   { P::index() } -> detail::same_as<uint32_t>;
 };
 
+/// A platform that tells processes apart, for queues that several of them share: `process()` is a number, not 0, that
+/// names the calling process and never another one, and `process_gone(number)` is true once that process runs no more
+/// instructions (false while that cannot be told). Both may cost a system call.
+template <class P>
+concept process_platform = platform_type<P> && requires(uint64_t number) {
+  { P::process() } -> detail::same_as<uint64_t>;
+  { P::process_gone(number) } -> detail::same_as<bool>;
+};
+
+namespace detail {
+template <class P>
+struct holder {
+  using type = uint32_t;
+  static constexpr type me() noexcept { return 1; }
+};
+template <process_platform P>
+struct holder<P> {
+  using type = uint64_t;
+  static type me() noexcept { return P::process(); }
+};
+}  // namespace detail
+
 /// A platform whose threads can sleep: needed by wait::park only.
 template <class P>
 concept sleeping_platform = platform_type<P> && requires(uint64_t ns) {
@@ -79,6 +102,8 @@ concept sleeping_platform = platform_type<P> && requires(uint64_t ns) {
 /// The device as the queue sees it: the command-queue registers. Each access carries the barrier that the device
 /// needs: what was stored before write_prod() is visible to the device when it sees the new PROD; what the device wrote
 /// before it moved CONS is visible after read_cons(); write_gerrorn() orders like write_prod().
+/// Where producers of several processes share a queue, the device object lies in the shared block, too, and must hold
+/// no addresses: that of its registers comes from a static of each process, which has mapped them for itself.
 template <class D>
 concept device_type = requires(D& d, uint32_t v) {
   d.write_prod(v);

@@ -48,6 +48,7 @@ enum class order : unsigned char { relaxed, acquire, release, acq_rel, seq_cst }
   X(health_error, relaxed, "health_check", "[X] carried by GERRORN's write, itself a release", "-")                   \
   X(completion_mode, relaxed, "completion_mode", "how the next CMD_SYNC is written; who waits asks the entry itself", "-") \
   X(health_stall, relaxed, "health_enter", "a flag; protects nothing", "-")                                           \
+  X(retired, relaxed, "-", "stored before the device is disabled; a later look at its registers carries it", "-") \
   X(mark_store, relaxed, "mark_load", "[X] carried by GERRORN's write", "-")                                          \
   X(mark_load, relaxed, "mark_store", "[X] carried by the completion", "-")                                           \
   X(error_settled, relaxed, "-", "a hint that saves register reads; GERROR is read in time all the same", "-") \

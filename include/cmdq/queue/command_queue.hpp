@@ -11,7 +11,14 @@ namespace cmdq {
 /// Is no MSI under way any more? Only the user can know: see command_queue::recover().
 enum class msis : uint8_t { may_come, none_under_way };
 
-/// Many producers, one device. Neither copyable nor movable; memory and device must outlive it.
+/// What take_back() found.
+struct gone_report {
+  uint32_t cells = 0;  ///< taken back now: free as soon as they are settled
+  uint32_t owing = 0;  ///< of those of now and before, not settled yet
+};
+
+/// Many producers, one device. Neither copyable nor movable; memory and device must outlive it. Holds no addresses:
+/// with its memory and device in one block it works in each process that has mapped that, wherever (see offset_ptr).
 template <device_type Device, queue_config Config>
 class command_queue {
  public:
@@ -25,28 +32,67 @@ class command_queue {
 
   /// `p` comes from make_plan<Config>(). PROD and CONS of the device must hold options.first. Cost: O(N) stores.
   command_queue(const plan<P>& p, Device& hardware) noexcept
-      : ring_(hardware, p), errors_(ring_), sync_(ring_, errors_), allocation_(ring_, sync_) {}
+      : ring_(hardware, p), errors_(ring_), sync_(ring_), allocation_(ring_) {
+    static_assert(sizeof *this == sizeof ring_ + sizeof errors_ + sizeof sync_ + sizeof allocation_,
+                  "parts find each other by their sizes");
+  }
   command_queue(const command_queue&) = delete;
   command_queue& operator=(const command_queue&) = delete;
 
   /// A producer for the calling thread. Errors: too_many_producers, when options.producers are attached; would_block,
   /// when all that is free is what a producer left behind that timed out, and is not settled yet: later. Never waits.
   /// Cost: at most one read-modify-write per producer that is attached, and a look at the device per cell in debt.
+  /// On a process_platform a cell whose process is gone is taken back first, where no other is free: see take_back().
   [[nodiscard]] status attach(producer& out) noexcept {
-    status none = status::too_many_producers;
+    if (ring_.retired()) return status::device_fault;
+    status s = attach_free(out);
+    if constexpr (process_platform<P>)
+      if (s != status::ok && take_back().cells != 0) s = attach_free(out);
+    return s;
+  }
+
+  /// Takes back the cells of producers whose process is gone. One that ended between two calls is free at once; one
+  /// that ended inside a call when the device has consumed all that it can have claimed, which attach() looks at. What
+  /// it claimed and did not publish is a hole that nobody can fill: then `owing` stays above 0 and others' calls end by
+  /// their budgets, until the queue is rebuilt (see retire()). With allocation::delegated a list that nobody took yet
+  /// is taken out of its mailbox, and only a combiner leaves a hole. Never waits. Any producer, any process, any number
+  /// at a time. Cost: P::process_gone() per producer that is attached.
+  gone_report take_back() noexcept requires process_platform<P> {
+    gone_report report;
     for (uint32_t i = 0; i < ring_.opts().producers; ++i) {
       producer_cell<P>& cell = ring_.cell(i);
-      if (cell.taken.exchange(1, at<site::attach>) != 0) continue;
-      if (!is_settled(cell)) {
-        cell.taken.store(0, at<site::detach>);
-        none = status::would_block;
-        continue;
-      }
-      cell.reset();  // errors that its last owner left untold and nobody asked for are nobody's
-      out = producer(*this, cell);
-      return status::ok;
+      uint64_t had = cell.taken.load(at<site::attach_look>);
+      const bool gone = had != 0 && P::process_gone(had);
+      if (!gone && (had != 0 || cell.use.load(at<site::cell_use_look>) != in_use::gone)) continue;
+      if (!cell.taken.compare_exchange(had, P::process(), at<site::attach>)) continue;
+      const bool back = end_for_gone(cell);
+      const bool settled = back && is_settled(cell);
+      if (settled) cell.reset();
+      if (gone && back) ++report.cells;
+      if (!settled) ++report.owing;
+      cell.taken.store(back ? 0 : had, at<site::detach>);
     }
-    return none;
+    return report;
+  }
+
+  /// The end of this queue, before another one takes its device over. All its calls end with device_fault, at the
+  /// latest with their budgets, and nobody writes PROD any more, except a thread that is stopped right before that
+  /// write. For when somebody will never go on and what it claimed blocks all others. Step by step, on an SMMUv3:
+  ///  1. retire();
+  ///  2. CR0.CMDQEN = 0, and wait until CR0ACK shows it: the device fetches nothing more from the old memory;
+  ///  3. make sure, where that is possible, that who was stopped never goes on (a process: SIGKILL, and wait for it);
+  ///  4. a new queue on fresh memory, with options.first = F;
+  ///  5. CMDQ_BASE of that memory, CMDQ_PROD = CMDQ_CONS = F, GERRORN = GERROR (smmuv3::device::bring_up() does 2 and
+  ///  5);
+  ///  6. CR0.CMDQEN = 1, and wait for CR0ACK; producers attach to the new queue.
+  /// The old memory, and the old queue object, are left alone until the user knows that nobody writes there any more.
+  /// What the device has not consumed by step 2 is not executed: it is of calls that have not returned ok, of tickets
+  /// and of insert()s that nobody waited for. Their producers issue it again; where one of them is gone, invalidate all
+  /// (CFGI_ALL, TLBI_NSNH_ALL). If who was stopped may still go on after step 6, its one PROD write reaches the new
+  /// queue, and that one has to be rebuilt once more.
+  void retire() noexcept {
+    ring_.retire();
+    errors_.fail();
   }
 
   /// Looks at the device and handles one error, as an interrupt handler for GERROR would. Bounded; never waits. Only
@@ -82,6 +128,7 @@ class command_queue {
   /// can write no MSI any more, so that those which never came need not be waited for. Handles at most one error of the
   /// device per call; never waits.
   status recover(msis m = msis::may_come) noexcept {
+    if (ring_.retired()) return status::device_fault;
     stats_type unused{};
     who w{time_budget<P>(0), unused};
     uint32_t reg = 0;
@@ -256,11 +303,44 @@ class command_queue {
     return of_list != status::ok ? of_list : s;
   }
 
+  status attach_free(producer& out) noexcept {
+    const auto me = detail::holder<P>::me();
+    status none = status::too_many_producers;
+    for (uint32_t i = 0; i < ring_.opts().producers; ++i) {
+      producer_cell<P>& cell = ring_.cell(i);
+      typename detail::holder<P>::type nobody = 0;
+      if (!cell.taken.compare_exchange(nobody, me, at<site::attach>)) continue;
+      if (!is_settled(cell)) {
+        cell.taken.store(0, at<site::detach>);
+        none = status::would_block;
+        continue;
+      }
+      cell.reset();  // errors that its last owner left untold and nobody asked for are nobody's
+      out = producer(*this, cell);
+      return status::ok;
+    }
+    return none;
+  }
+
+  /// What a producer whose process is gone was at becomes a debt of its cell. False: it cannot be told yet.
+  bool end_for_gone(producer_cell<P>& cell) noexcept {
+    const uint32_t use = cell.use.load(at<site::cell_use>);
+    if (use != in_use::inside && use != in_use::filling) return true;
+    if (!allocation_.withdraw(cell)) return false;
+    cell.owes.set(allocation_.claimed());  // what it can have claimed lies before
+    cell.use.store(in_use::gone, at<site::cell_use_end>);
+    return true;
+  }
+
   /// For attach(): is nothing owed by a cell whose producer is gone?
   bool is_settled(producer_cell<P>& cell) noexcept {
     if (cell.use.load(at<site::cell_use>) == in_use::idle) return true;
     stats_type unused{};
     who w{time_budget<P>(0), unused};
+    if (cell.use.load(at<site::cell_use>) == in_use::gone) {
+      const position end = cell.owes.get();
+      return !cell.left.any() && reached(ring_.told(), end) && allocation_.check(end - 1, end, w) == status::ok;
+    }
     if (cell.use.load(at<site::cell_use>) != in_use::owing) return false;
     return allocation_.await_left(cell, w) && await_owed(cell, w) == status::ok;
   }
@@ -603,6 +683,7 @@ class command_queue {
     return mine == status::ok || (mine == status::expired && s != status::ok) ? s : mine;
   }
 
+  // In this order: see parts.hpp.
   ring_type ring_;
   error_handler<ring_type> errors_;
   sync_type sync_;

@@ -31,12 +31,12 @@ struct error_report {
 inline constexpr uint32_t own_errors = gerror::cmdq_err | gerror::msi_cmdq_abt;
 
 template <class Ring>
-class error_handler {
+class alignas(64) error_handler {
  public:
   using who = typename Ring::who;
   using P = typename Ring::P;
 
-  explicit error_handler(Ring& r) noexcept : ring_(r), msi_void_(r.opts().first) {}
+  explicit error_handler(Ring& r) noexcept : msi_void_(r.opts().first) {}
 
   /// At a call's start: what is wrong already, and how many errors there were.
   [[nodiscard]] uint32_t enter() const noexcept { return word_.load(at<site::health_enter>); }
@@ -53,7 +53,7 @@ class error_handler {
   /// Is it still there? A device that has moved on is stalled no longer.
   [[nodiscard]] bool still_stands(position cons) noexcept {
     const bool stalled = (enter() & health::stalled) != 0;  // not after an error that kept it from going on
-    if (stalled && stood_at_.load(at<site::health_enter>) == cons && cons != ring_.told()) return true;
+    if (stalled && stood_at_.load(at<site::health_enter>) == cons && cons != ring().told()) return true;
     word_.fetch_and(~health::stalled, at<site::health_stall>);
     return false;
   }
@@ -93,7 +93,7 @@ class error_handler {
     if (!any_since(entered)) return status::ok;
     bool replaced = false;
     for (position p = from; p != to; ++p) {
-      const uint64_t mark = ring_.mark(p).load(at<site::mark_load>);
+      const uint64_t mark = ring().mark(p).load(at<site::mark_load>);
       const uint32_t code = error_within(mark, p, p + 1);
       if (code != 0) return status_of(code);
       replaced = replaced || error_within(mark, p, p + (1U << 31)) != 0;
@@ -145,12 +145,12 @@ class error_handler {
   void void_msis(position end) noexcept { msi_void_.store(end, at<site::msi_void>); }
 
   /// For the driver's own bits; see command_queue::acknowledge().
-  void acknowledge(uint32_t bits) noexcept { acknowledgement_.request(ring_.device(), bits & ~own_errors); }
+  void acknowledge(uint32_t bits) noexcept { acknowledgement_.request(ring().device(), bits & ~own_errors); }
 
   /// First error of a list whose producer is gone, once.
   [[nodiscard]] status abandoned() noexcept {
-    for (uint32_t i = 0; i < ring_.opts().producers; ++i) {
-      auto& cell = ring_.cell(i);
+    for (uint32_t i = 0; i < ring().opts().producers; ++i) {
+      auto& cell = ring().cell(i);
       const uint64_t error = cell.error.load(at<site::cell_verdict>);
       if (error == 0 || cell.taken.load(at<site::attach_look>) != 0) continue;
       cell.error.store(0, at<site::cell_error>);
@@ -162,13 +162,15 @@ class error_handler {
   /// Was an MSI aborted (GERROR.MSI_CMDQ_ABT) that may have been that of the CMD_SYNC at `p`? Then CONS alone counts.
   /// Nothing in the ring is more than a lap behind it: later it says nothing, and must not seem to after 2^31 entries.
   [[nodiscard]] bool msi_void(position p) const noexcept {
-    return msi_void_.load(at<site::msi_void>) - (p + 1) < ring_.shape().entries();
+    return msi_void_.load(at<site::msi_void>) - (p + 1) < ring().shape().entries();
   }
 
  private:
+  [[nodiscard]] Ring& ring() const noexcept { return part_before<Ring>(this); }
+
   template <class Allocation>
   error_report handle_locked(const Allocation& allocation, bool may_trail, who& w) noexcept {
-    auto& device = ring_.device();
+    auto& device = ring().device();
     const uint32_t now = device.read_gerror();
     const uint32_t seen = device.read_gerrorn();
     if (now == device_gone || seen == device_gone) return {status::device_fault};
@@ -191,7 +193,8 @@ class error_handler {
     w.stats.add(stats::event::error_handled);
     if (acknowledgement_.acknowledge(device, mine)) {
       if ((mine & gerror::cmdq_err) != 0) repaired_.set(0);
-      if ((mine & gerror::msi_cmdq_abt) != 0) msi_void_.store(ring_.limit(), at<site::msi_void>);  // read after the ack
+      if ((mine & gerror::msi_cmdq_abt) != 0)
+        msi_void_.store(ring().limit(), at<site::msi_void>);  // read after the ack
       report.handled = true;
     } else {
       report.again = true;  // the driver is at the register: the next look acknowledges
@@ -201,8 +204,8 @@ class error_handler {
 
   /// A CMD_SYNC that its own MSI has zeroed: met again only after a reset of the device, and nobody's error.
   [[nodiscard]] bool was_done(position p) noexcept {
-    const command c = ring_.entry(p).get();
-    return static_cast<uint32_t>(c.word[0]) == 0 && c.word[1] == ring_.device_address(p);
+    const command c = ring().entry(p).get();
+    return static_cast<uint32_t>(c.word[0]) == 0 && c.word[1] == ring().device_address(p);
   }
 
   /// Finds the erroneous position and makes it harmless. Consumption stands still until GERRORN is written.
@@ -211,20 +214,20 @@ class error_handler {
     uint32_t reg = 0;
     sighting at_error;
     do {
-      at_error = ring_.look(allocation, allocation.cons(at<site::cons_look>), may_trail, w, reg);
+      at_error = ring().look(allocation, allocation.cons(at<site::cons_look>), may_trail, w, reg);
       if (at_error.code != status::ok) return at_error.code;
     } while (at_error.moved);
     if (!at_error.exact) return status::device_fault;  // an error's position is never behind what is done
     const position p = at_error.cons;
-    if (!ring_.was_told(p)) return status::device_fault;
+    if (!ring().was_told(p)) return status::device_fault;
     switch (static_cast<cerror>(cons_error(reg))) {
       case cerror::ill:
-        if (error_within(ring_.mark(p).load(at<site::mark_load>), p, p + 1) == static_cast<uint32_t>(cerror::ill))
+        if (error_within(ring().mark(p).load(at<site::mark_load>), p, p + 1) == static_cast<uint32_t>(cerror::ill))
           return status::device_fault;  // it refuses even the replacement
         if (!may_trail || !was_done(p)) note(p, cerror::ill);
         // Every implementation accepts this one, also in place of a CMD_SYNC whose signal it refused: who waits for
         // that sees CONS pass it.
-        ring_.entry(p).put(make_sync(sync_signal::none));
+        ring().entry(p).put(make_sync(sync_signal::none));
         return status::ok;
       case cerror::abt:
         if (retry_again(p)) return status::ok;
@@ -242,7 +245,7 @@ class error_handler {
     const uint32_t before = p == retried_.get() ? retries_.get() : 0;
     retried_.set(p);
     retries_.set(before + 1);
-    return before < ring_.opts().fetch_retries;
+    return before < ring().opts().fetch_retries;
   }
 
   static constexpr status status_of(uint32_t code) noexcept {
@@ -261,9 +264,9 @@ class error_handler {
   /// [X] Before GERRORN lets the device go on: a mark for tickets, and a word to the producer that waits for `p`.
   void note(position p, cerror code) noexcept {
     const uint64_t packed = pack_error(p, static_cast<uint32_t>(code));
-    ring_.mark(p).store(packed, at<site::mark_store>);
-    for (uint32_t i = 0; i < ring_.opts().producers; ++i) {
-      auto& cell = ring_.cell(i);
+    ring().mark(p).store(packed, at<site::mark_store>);
+    for (uint32_t i = 0; i < ring().opts().producers; ++i) {
+      auto& cell = ring().cell(i);
       const uint64_t before = cell.error.load(at<site::cell_verdict>);
       const uint64_t handed_in = handed_in_by(i);  // before its cell: its producer puts it there later
       bool mine = holds(handed_in, p);
@@ -282,8 +285,8 @@ class error_handler {
   /// [X] allocation::delegated: the list that a combiner has put into the ring last; nothing otherwise.
   [[nodiscard]] uint64_t handed_in_by([[maybe_unused]] uint32_t i) const noexcept {
     if constexpr (Ring::delegates) {
-      const uint32_t line = i * lines_per_mailbox(ring_.opts().batch_limit);
-      const placement placed = placement::of(ring_.mailbox(line).placed.load(at<site::placed_look>));
+      const uint32_t line = i * lines_per_mailbox(ring().opts().batch_limit);
+      const placement placed = placement::of(ring().mailbox(line).placed.load(at<site::placed_look>));
       if (!placed.ticket) return static_cast<uint64_t>(placed.start) << 32 | placed.end();
     }
     return 0;
@@ -301,11 +304,10 @@ class error_handler {
   /// an ATC_INV of theirs.
   void note_atc(position from, position p) noexcept {
     for (position q = from; q != p; ++q)
-      if (opcode_of(ring_.entry(q).get().word[0]) == opcode_atc_inv) note(q, cerror::atc_inv);
+      if (opcode_of(ring().entry(q).get().word[0]) == opcode_atc_inv) note(q, cerror::atc_inv);
     if (from == p) note(p, cerror::atc_inv);
   }
 
-  Ring& ring_;
   typename P::template atomic<uint32_t> word_;              ///< read at every call, hardly ever written
   typename P::template atomic<position> stood_at_;          ///< where the device stands, while it is stalled
   typename P::template atomic<uint32_t> settled_;           ///< CONS.ERR that has been seen to

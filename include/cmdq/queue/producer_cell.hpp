@@ -11,6 +11,7 @@ inline constexpr uint32_t idle = 0;
 inline constexpr uint32_t inside = 1;   ///< inside a call
 inline constexpr uint32_t filling = 2;  ///< between reserve() and commit()
 inline constexpr uint32_t owing = 3;    ///< its last call ended by its deadline: something is to be settled first
+inline constexpr uint32_t gone = 4;     ///< its process ended inside a call: what that can have claimed ends at `owes`
 }  // namespace in_use
 
 /// Where a producer says which lists it answers for, what it still owes, and where the error handler says what went
@@ -21,8 +22,9 @@ struct alignas(64) producer_cell {
   /// Lists that a producer may leave without waiting for one: the next one is waited for, so that no error goes untold.
   static constexpr uint32_t most_unsynced = 13;
 
-  typename P::template atomic<uint32_t> use;                      ///< of in_use
-  typename P::template atomic<uint32_t> taken;                    ///< some producer has it
+  typename P::template atomic<uint32_t> use;  ///< of in_use
+  /// 0, or who has it: some producer, or, where the platform tells them apart, a producer of which process.
+  typename P::template atomic<typename detail::holder<P>::type> taken;
   typename P::template atomic<uint64_t> waited;                   ///< start (upper half) and end of the list waited for
   typename P::template atomic<uint64_t> unsynced[most_unsynced];  ///< of those inserted since, without waiting
   typename P::template plain<position> owes;                      ///< what it owes is done once CONS has reached this

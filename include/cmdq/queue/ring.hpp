@@ -2,6 +2,8 @@
 // What all allocation strategies share: entries, valid bits, the turn to tell the device, and the look at its CONS.
 #pragma once
 
+#include <cmdq/core/offset_ptr.hpp>
+#include <cmdq/core/parts.hpp>
 #include <cmdq/core/registers.hpp>
 #include <cmdq/queue/options.hpp>
 #include <cmdq/stats/event.hpp>
@@ -34,7 +36,7 @@ struct sighting {
 };
 
 template <class Device, class Config>
-class ring {
+class alignas(64) ring {
  public:
   using P = typename Config::platform;
   using wait_policy = typename Config::wait;
@@ -47,8 +49,16 @@ class ring {
 
   /// Sets every valid bit to "not yet valid" for the lap that the first position is in. Cost: O(N) stores.
   ring(Device& hardware, const plan<P>& p) noexcept
-      : device_(hardware),
-        plan_(p),
+      : device_(&hardware),
+        opts_(p.opts),
+        device_address_(p.memory.device_address),
+        entries_(p.memory.entries),
+        valid_bits_(p.memory.valid),
+        marks_(p.memory.marks),
+        range_ends_(p.memory.range_ends),
+        cells_(p.memory.cells),
+        groups_(p.memory.groups),
+        mailboxes_(p.memory.mailboxes),
         geo_{p.opts.log2_size},
         spread_(geo_),
         word_entries_(geo_.entries() < valid_bits_per_word ? geo_.entries() : valid_bits_per_word),
@@ -58,7 +68,7 @@ class ring {
         limit_(p.opts.first) {
     for (auto& n : notes_) n.store(p.opts.first, at<site::setup>);
     if constexpr (!delegates) set_all_invalid(p.opts.first);
-    for (uint32_t i = 0; i < geo_.entries(); ++i) plan_.memory.marks[i].store(0, at<site::setup>);
+    for (uint32_t i = 0; i < geo_.entries(); ++i) marks_[i].store(0, at<site::setup>);
     for (uint32_t i = 0; i < p.opts.producers; ++i) {
       cell(i).reset();
       cell(i).taken.store(0, at<site::setup>);
@@ -68,21 +78,21 @@ class ring {
   }
 
   [[nodiscard]] geometry shape() const noexcept { return geo_; }
-  [[nodiscard]] const options& opts() const noexcept { return plan_.opts; }
+  [[nodiscard]] const options& opts() const noexcept { return opts_; }
   [[nodiscard]] bool special() const noexcept { return special_; }        ///< options.special()
   [[nodiscard]] bool restricted() const noexcept { return restricted_; }  ///< options.restricted()
-  [[nodiscard]] Device& device() noexcept { return device_; }
-  [[nodiscard]] ring_entry<P>& entry(position p) noexcept { return plan_.memory.entries[geo_.slot(p)]; }
+  [[nodiscard]] Device& device() noexcept { return *device_; }
+  [[nodiscard]] ring_entry<P>& entry(position p) noexcept { return entries_[geo_.slot(p)]; }
   [[nodiscard]] uint64_t device_address(position p) const noexcept {
-    return plan_.memory.device_address + geo_.slot(p) * sizeof(command);
+    return device_address_ + geo_.slot(p) * sizeof(command);
   }
-  [[nodiscard]] atomic<uint64_t>& mark(position p) noexcept { return plan_.memory.marks[geo_.slot(p)]; }
-  [[nodiscard]] atomic<uint32_t>& range_end(position p) noexcept { return plan_.memory.range_ends[geo_.slot(p)]; }
-  [[nodiscard]] mailbox_line<P>& mailbox(uint32_t line) const noexcept { return plan_.memory.mailboxes[line]; }
-  [[nodiscard]] gather_group<P>* groups() const noexcept { return plan_.memory.groups; }
-  [[nodiscard]] producer_cell<P>& cell(uint32_t i) noexcept { return plan_.memory.cells[i]; }
+  [[nodiscard]] atomic<uint64_t>& mark(position p) noexcept { return marks_[geo_.slot(p)]; }
+  [[nodiscard]] atomic<uint32_t>& range_end(position p) noexcept { return range_ends_[geo_.slot(p)]; }
+  [[nodiscard]] mailbox_line<P>& mailbox(uint32_t line) const noexcept { return mailboxes_[line]; }
+  [[nodiscard]] gather_group<P>* groups() const noexcept { return groups_.get(); }
+  [[nodiscard]] producer_cell<P>& cell(uint32_t i) noexcept { return cells_[i]; }
   [[nodiscard]] uint32_t number_of(const producer_cell<P>& cell) const noexcept {
-    return static_cast<uint32_t>(&cell - plan_.memory.cells);
+    return static_cast<uint32_t>(&cell - cells_.get());
   }
   /// Where who waits for `p` to be done sleeps; one of several, so that one completion does not wake everybody.
   [[nodiscard]] channel& done_channel(position p) noexcept { return done_[(p >> 2) % done_channels]; }
@@ -152,14 +162,21 @@ class ring {
   [[nodiscard]] atomic<position>& note(unsigned i) noexcept { return notes_[i]; }
 
   /// Tells the device that everything before `end` is there, then hands the turn over. One caller at a time, by turn.
+  /// In a queue that was retired nobody's turn comes any more.
   void tell(position start, position end, who& w) noexcept {
+    if (retired_.load(at<site::retired>) != 0) return;
     limit_.store(end, at<site::limit_store>);  // [L] before PROD: CONS never rightly exceeds it
-    device_.write_prod(geo_.to_register(end));
+    device_->write_prod(geo_.to_register(end));
     told_.store(end, at<site::told_store>);  // [T]
     turn_.wake();
     w.stats.add(stats::event::prod_write);
     w.stats.add(stats::event::entries_told, end - start);
   }
+
+  /// From now on no call writes PROD, unless it is doing so at this moment, and CONS reads as that of a device that has
+  /// left the bus.
+  void retire() noexcept { retired_.store(device_gone, at<site::retired>); }
+  [[nodiscard]] bool retired() const noexcept { return retired_.load(at<site::retired>) != 0; }
 
   /// Position up to which the device has been told, for walks over ranges.
   [[nodiscard]] position told() const noexcept { return told_.load(at<site::told_look>); }
@@ -174,7 +191,7 @@ class ring {
   template <class Allocation>
   [[gnu::always_inline]] sighting look(const Allocation& allocation, position base, bool may_trail, who& w,
                                        uint32_t& reg) noexcept {
-    reg = device_.read_cons();
+    reg = device_->read_cons() | retired_.load(at<site::retired>);  // in this order
     w.stats.add(stats::event::cons_read);
     if (reg == device_gone) return {status::device_fault, false, false, base};
     const position most = limit();
@@ -189,7 +206,7 @@ class ring {
 
  private:
   void set_all_invalid(position first) noexcept {
-    for (uint32_t w = 0; w < valid_words(geo_); ++w) plan_.memory.valid[w].store(0, at<site::setup>);
+    for (uint32_t w = 0; w < valid_words(geo_); ++w) valid_bits_[w].store(0, at<site::setup>);
     for (position at_first_lap = first, end = first + geo_.entries(); at_first_lap != end;) {
       const valid_span s = first_span(geo_, at_first_lap, end);
       valid_word(s).fetch_or(s.mask & ~s.wanted, at<site::setup>);
@@ -197,13 +214,21 @@ class ring {
     }
   }
   [[nodiscard]] atomic<uint32_t>& valid_word(const valid_span& s) noexcept {
-    if constexpr (Config::allocation::spreads_valid_bits) return plan_.memory.valid[spread_(s.word)];
-    return plan_.memory.valid[s.word];
+    if constexpr (Config::allocation::spreads_valid_bits) return valid_bits_[spread_(s.word)];
+    return valid_bits_[s.word];
   }
 
   // Read by all, hardly ever written.
-  Device& device_;
-  const plan<P> plan_;
+  const offset_ptr<Device> device_;
+  const options opts_;
+  const uint64_t device_address_;
+  const offset_ptr<ring_entry<P>> entries_;
+  const offset_ptr<atomic<uint32_t>> valid_bits_;
+  const offset_ptr<atomic<uint64_t>> marks_;
+  const offset_ptr<atomic<uint32_t>> range_ends_;
+  const offset_ptr<producer_cell<P>> cells_;
+  const offset_ptr<gather_group<P>> groups_;
+  const offset_ptr<mailbox_line<P>> mailboxes_;
   const geometry geo_;
   const word_spread spread_;
   const uint32_t word_entries_;  ///< in a word of valid bits: 32, or fewer in a small ring
@@ -214,6 +239,7 @@ class ring {
   alignas(64) atomic<position> told_;  ///< owner position: the device has been told up to here
   atomic<position> limit_;             ///< what PROD may be, stored before PROD is
   atomic<position> notes_[2];
+  atomic<uint32_t> retired_;  ///< 0, or all ones: the device belongs to another queue
   // Written by who waits for long.
   alignas(64) atomic<uint64_t> looked_;  ///< when somebody last looked at the device because it was time
   alignas(64) channel turn_;

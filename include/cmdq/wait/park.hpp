@@ -8,6 +8,7 @@ namespace cmdq::wait {
 /// A few polls, some yields, then the thread sleeps until it is woken. Needs a platform whose threads can sleep. What
 /// only the device changes wakes nobody: there the thread sleeps for short, growing times.
 struct park {
+  static constexpr bool one_process = true;  ///< mutex and condition of one process
   static constexpr unsigned spins = 16;
   static constexpr unsigned yields = 16;
   static constexpr uint64_t longest_nap_ns = 50'000;

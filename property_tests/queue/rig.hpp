@@ -62,8 +62,14 @@ class front {
     if (watch) watch();
     return cons_filter ? cons_filter(liar.read_cons()) : liar.read_cons();
   }
-  std::uint32_t read_gerror() { return liar.read_gerror(); }
-  std::uint32_t read_gerrorn() { return liar.read_gerrorn(); }
+  std::uint32_t read_gerror() {
+    ++gerror_reads;
+    return liar.read_gerror();
+  }
+  std::uint32_t read_gerrorn() {
+    if (at_gerrorn) at_gerrorn();
+    return liar.read_gerrorn();
+  }
   void write_gerrorn(std::uint32_t v) {
     ++acknowledgements;
     liar.write_gerrorn(v);
@@ -77,6 +83,8 @@ class front {
   std::vector<std::uint32_t> prods;  ///< every value written to CMDQ_PROD
   std::uint64_t acknowledgements = 0;
   std::uint64_t cons_reads = 0;
+  std::uint64_t gerror_reads = 0;
+  std::function<void()> at_gerrorn;  ///< called before GERRORN is read
 };
 
 /// The queue's calls, with the producer's number where the library has an object.

@@ -30,6 +30,11 @@ class scheduler {
   /// A thread. Before run() only.
   void spawn(std::function<void()> body);
 
+  /// Thread `which` loses its processor for `ns` at its scheduling point number `points`.
+  void stand(unsigned which, std::uint64_t points, std::uint64_t ns) {
+    threads_[which]->stands_at = points;
+    threads_[which]->stands_for = ns;
+  }
   /// Thread `which` (in the order of spawn()) stops for ever at its scheduling point number `points`: to the others it
   /// is as if it had ended there. Before run() only.
   void stop(unsigned which, std::uint64_t points) { threads_[which]->stops_at = points; }
@@ -75,7 +80,9 @@ class scheduler {
     boost::context::fiber fiber;
     std::uint64_t waits_since = never;  ///< value of stores_ then; never: it does not wait
     std::uint64_t wake_at = never;
-    std::uint64_t stops_at = never;  ///< points until then
+    std::uint64_t stops_at = never;   ///< points until then
+    std::uint64_t stands_at = never;  ///< the same
+    std::uint64_t stands_for = 0;
     std::uint32_t cpu = 0;
     bool done = false;
     bool stopped = false;

@@ -108,7 +108,7 @@ class alignas(64) sync_wait {
     const position base = allocation.cons(at<site::cons_look>);
     sighting seen = look_at_register(allocation, w);
     if (seen.code == status::ok && waited.whole_deadline() && seen.exact && seen.cons == waited.began_at() &&
-        seen.cons != ring().told())
+        distance(seen.cons, ring().told()) > 0)
       errors().stands(seen.cons);
     if (completion_.may_trail()) seen.cons = landed(base, seen.cons);
     return seen;

@@ -90,7 +90,7 @@ class hardware : public consumer<P, Entry, Hooks> {
   /// Raises global errors that do not come from a command. SFM stops the device until reset(). From any thread.
   void raise_global(uint32_t bits) noexcept {
     if ((bits & gerror::sfm) != 0) machine::service_failed.store(1, at<site::device_hold>);
-    registers.gerror.fetch_xor(bits & gerror::mask, at<site::device_gerror_write>);
+    registers.gerror.fetch_xor(bits, at<site::device_gerror_write>);
   }
 
   /// Steps until the device rests. For the thread that steps it.

@@ -181,7 +181,7 @@ class command_queue {
     const uint8_t op = opcode_of(c.word[0]);
     if (op == opcode_sync) return {status::invalid_argument};
     if (op == opcode_atc_inv) {
-      if (by.unsynced_ != 0) return insert_pieces(list, n, sync, by, ns);
+      if (by.owes_sync()) return insert_pieces(list, n, sync, by, ns);
       sync = true;
     }
     by.cell_->use.store(in_use::inside, at<site::cell_use>);
@@ -366,8 +366,11 @@ class command_queue {
   /// A CMD_SYNC, waited for, between this producer's lists that nobody waited for and ATC invalidations: the ATC may
   /// refill from a TLB entry that is not gone yet (bug L20).
   status sync_before_atc(const command* list, uint32_t n, who& w, producer& by, outcome& o) noexcept {
-    const bool needed = by.unsynced_ != 0 && n != 0 && opcode_of(own_copy(*list).word[0]) == opcode_atc_inv;
-    return needed ? run(list, 0, true, w, by, o) : status::ok;
+    const bool needed = by.owes_sync() && n != 0 && opcode_of(own_copy(*list).word[0]) == opcode_atc_inv;
+    if (!needed) return status::ok;
+    const status s = run(list, 0, true, w, by, o);
+    if (s == status::ok) by.shared_ticket_ = false;
+    return s;
   }
 
   /// Inserts one list and, where it says so, waits for it.
@@ -650,6 +653,8 @@ class command_queue {
     if (s != status::ok) return refusal{s, "submit", n, o.batch_limit};
     if constexpr (delegates)
       if (r.left) return refusal{owe_unplaced(entered, by), "inserted", n, o.batch_limit};
+    // Where lists share a CMD_SYNC, that of this one may come behind what this producer inserts next.
+    by.shared_ticket_ = by.shared_ticket_ || (Config::allocation::needs_range_ends && !r.own_sync && n != 0);
     // A ring too small for lists that nobody waits for: this one is waited for now. poll() finds it done, or says what
     // is wrong, as for any other.
     const position done_at = r.closed ? r.done_at : r.end();

@@ -53,7 +53,7 @@ class alignas(64) error_handler {
   /// Is it still there? A device that has moved on is stalled no longer.
   [[nodiscard]] bool still_stands(position cons) noexcept {
     const bool stalled = (enter() & health::stalled) != 0;  // not after an error that kept it from going on
-    if (stalled && stood_at_.load(at<site::health_enter>) == cons && cons != ring().told()) return true;
+    if (stalled && stood_at_.load(at<site::health_enter>) == cons && distance(cons, ring().told()) > 0) return true;
     word_.fetch_and(~health::stalled, at<site::health_stall>);
     return false;
   }

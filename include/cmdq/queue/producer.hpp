@@ -95,6 +95,7 @@ class producer {
     queue_ = other.queue_;
     cell_ = other.cell_;
     writer_ = other.writer_;
+    shared_ticket_ = other.shared_ticket_;
     unsynced_ = other.unsynced_;
     unsynced_since_ = other.unsynced_since_;
     stats_ = other.stats_;
@@ -110,9 +111,12 @@ class producer {
     if (queue_ != nullptr) cell_->taken.store(0, at<site::detach>);
     queue_ = nullptr;
   }
+  /// Must a CMD_SYNC come before an ATC invalidation of this producer (bug L20)?
+  [[nodiscard]] bool owes_sync() const noexcept { return (unsynced_ != 0) | shared_ticket_; }
   Queue* queue_ = nullptr;
   producer_cell<typename Queue::P>* cell_ = nullptr;
   writer<Queue>* writer_ = nullptr;  ///< that is open
+  bool shared_ticket_ = false;       ///< submitted a list whose CMD_SYNC may come later
   uint32_t unsynced_ = 0;            ///< lists that nobody waited for yet
   uint32_t unsynced_since_ = 0;      ///< the health word before the first of them
   [[no_unique_address]] typename Queue::stats_type stats_{};

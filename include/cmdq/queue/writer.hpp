@@ -54,7 +54,7 @@ class writer {
     }
     const uint8_t op = opcode_of(c.word[0]);
     const bool atc = op == opcode_atc_inv;
-    if (op == opcode_sync || (atc && (!claim_.waited || by_->unsynced_ != 0))) return status::invalid_argument;
+    if (op == opcode_sync || (atc && (!claim_.waited || by_->owes_sync()))) return status::invalid_argument;
     if (filled_ != 0 && atc != atc_) return status::invalid_argument;
     atc_ = atc;
     queue_->put_in_place(claim_, filled_++, c, *by_);

@@ -183,10 +183,11 @@ struct delegated {
         if (!blocked()) return status::ok;
         if (due == patience<Ring>::nothing) continue;
         const bool over = due == patience<Ring>::over;
-        const status s = over ? sync().last_look(*this, waiting, w).code : base::make_space(w);
+        const sighting seen = over ? sync().last_look(*this, waiting, w) : sync().look(*this, w);
+        if (seen.code == status::ok) base::offer(seen.cons);
         if (what != intent::waited || base::may_close()) serve(w);
         if (!blocked()) return status::ok;
-        if (s != status::ok) return s;
+        if (seen.code != status::ok) return seen.code;
         if (over) return status::timeout;
       }
     }

@@ -99,6 +99,18 @@ class house {
     return hit_;
   }
 
+  /// Is another's call still ok?
+  bool goes_on() {
+    status found = status::timeout;
+    scheduler s(case_.interleaving, step_limit);
+    s.spawn([&] { found = call(before_[0], 0, false); });
+    s.spawn([this] { run_device(); });
+    if (s.run() != scheduler::ending::finished) throw failure("a call does not end");
+    return found == status::ok;
+  }
+  /// Others' calls that were not ok.
+  [[nodiscard]] unsigned disturbed() const { return disturbed_; }
+
   /// The steps of command_queue::retire(), while the others still call, and new producers as soon as they can.
   void rebuild() {
     scheduler s(case_.interleaving, step_limit);
@@ -189,6 +201,7 @@ class house {
     const bool fits = o.code == status::ok || (retired && o.code == status::device_fault) ||
                       o.code == status::timeout || o.code == status::stalled;
     CMDQ_CHECK(fits);
+    if (o.code != status::ok) ++disturbed_;
     for (std::uint32_t i = 0; i < n; ++i) {
       CMDQ_CHECK(times_[first + i] <= 1);
       if (o.code == status::ok) CMDQ_CHECK_EQ(times_[first + i], 1U);
@@ -222,6 +235,7 @@ class house {
   producer before_[others];
   producer after_[others];
   bool hit_ = false;
+  unsigned disturbed_ = 0;
 };
 
 stopping_case drawn() {
@@ -253,5 +267,24 @@ void stop_and_rebuild() {
 CMDQ_TEST(cmpxchg_loop_is_rebuilt_after_a_stop_anywhere) { stop_and_rebuild<allocation::cmpxchg_loop>(); }
 CMDQ_TEST(owner_bits_is_rebuilt_after_a_stop_anywhere) { stop_and_rebuild<allocation::owner_bits>(); }
 CMDQ_TEST(combining_is_rebuilt_after_a_stop_anywhere) { stop_and_rebuild<allocation::combining>(); }
+CMDQ_TEST(delegated_is_rebuilt_after_a_stop_anywhere) { stop_and_rebuild<allocation::delegated>(); }
+
+// Where the queue goes on after the stop, that is unless it was in the combiner's window, nobody noticed it.
+CMDQ_TEST(delegated_a_stop_outside_of_the_window_disturbs_nobody) {
+  property([] {
+    const stopping_case c = drawn();
+    RC_LOG() << "call " << c.call << ", " << c.n << " commands, stopped at point " << c.point << ", first " << c.first
+             << '\n';
+    auto* const h = new house<allocation::delegated>(c);
+    const bool hit = h->stop_one();
+    const unsigned disturbed = h->disturbed();
+    const bool goes_on = h->goes_on();
+    RC_CLASSIFY(hit && goes_on, "stopped outside of the window");
+    RC_CLASSIFY(hit && !goes_on, "stopped in the window");
+    if (goes_on) CMDQ_CHECK_EQ(disturbed, 0U);
+    if (!hit) CMDQ_CHECK(goes_on);
+    if (!hit) delete h;
+  });
+}
 
 }  // namespace cmdq::test

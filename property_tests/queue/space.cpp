@@ -25,6 +25,20 @@ CMDQ_TEST(bug_L01_one_freed_entry_lets_a_waiter_go) {
   s.r.log.check_complete();
 }
 
+// A recorded system: 4 CPUs, lists of 64, a ring of 128.
+CMDQ_TEST(r68_a_ring_of_128_serves_four_producers_with_lists_of_64) {
+  for (const bool msi : {false, true}) {
+    crew_case c;
+    c.what = small_ring(strategy::delegated, 7, 64, 4);
+    c.what.msi = msi;
+    for (int i = 0; i < 4; ++i) {
+      const std::string longest(64, 't');
+      c.programs.push_back({issue(longest.c_str()), insert(longest.c_str()), issue(longest.c_str()), issue("t")});
+    }
+    under_any_interleaving(c);
+  }
+}
+
 CMDQ_TEST(bug_L02_a_later_completion_does_not_hide_an_earlier_one) {
   for_all_policies(5, 2, 2, [](const setup& what) {
     stage s(what);

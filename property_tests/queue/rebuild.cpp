@@ -70,7 +70,7 @@ class house {
     scheduled_platform::alone_ns = 0;
     scheduled_platform::idle = [] { scheduled_platform::alone_ns += scheduler::idle_round_ns; };
     // Whoever is stopped has what it uses for ever.
-    old_ = new queue_type(planned(*new memory, 0x1000), old_bus_);
+    old_ = new queue_type(planned(*new memory, 0x1000, c.first), old_bus_);
     victim_ = new producer;
     CMDQ_CHECK_EQ(old_->attach(*victim_), status::ok);
     for (auto& p : before_) CMDQ_CHECK_EQ(old_->attach(p), status::ok);
@@ -132,13 +132,13 @@ class house {
     h.times = &times_;
     return h;
   }
-  plan<scheduled_platform> planned(memory& m, std::uint64_t address) {
+  plan<scheduled_platform> planned(memory& m, std::uint64_t address, position first) {
     options o;
     o.log2_size = log2_size;
     o.batch_limit = longest;
     o.producers = others + 1;
     o.deadline_ns = budget_ns;
-    o.first = case_.first;
+    o.first = first;
     const ring_memory<scheduled_platform> r = m.at_device_address(address);
     // CR0.CMDQEN off, wait for CR0ACK, base and indices, CR0.CMDQEN on, wait: the device steps in it.
     CMDQ_CHECK_EQ(device_.attach(r.entries, log2_size, address, o.first), status::ok);
@@ -157,7 +157,8 @@ class house {
     wants_off_ = true;
     while (!off_) scheduled_platform::yield();
     based_ = true;
-    const plan<scheduled_platform> p = planned(fresh_memory_, 0x2000);
+    // The device begins where the old queue has lists that are not done: its CONS is no word on them.
+    const plan<scheduled_platform> p = planned(fresh_memory_, 0x2000, old_->cons_register());
     fresh_ = std::make_unique<queue_type>(p, fresh_bus_);
     for (auto& a : after_) CMDQ_CHECK_EQ(fresh_->attach(a), status::ok);
     wants_off_ = false;

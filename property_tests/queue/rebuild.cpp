@@ -254,5 +254,6 @@ void stop_and_rebuild() {
 CMDQ_TEST(cmpxchg_loop_is_rebuilt_after_a_stop_anywhere) { stop_and_rebuild<allocation::cmpxchg_loop>(); }
 CMDQ_TEST(owner_bits_is_rebuilt_after_a_stop_anywhere) { stop_and_rebuild<allocation::owner_bits>(); }
 CMDQ_TEST(combining_is_rebuilt_after_a_stop_anywhere) { stop_and_rebuild<allocation::combining>(); }
+CMDQ_TEST(delegated_is_rebuilt_after_a_stop_anywhere) { stop_and_rebuild<allocation::delegated>(); }
 
 }  // namespace cmdq::test

@@ -331,6 +331,7 @@ class command_queue {
     const uint32_t use = cell.use.load(at<site::cell_use>);
     if (use != in_use::inside && use != in_use::filling) return true;
     if (!allocation_.withdraw(cell)) return false;
+    cell.owes_unplaced.set(0);
     cell.owes.set(allocation_.claimed());  // what it can have claimed lies before
     cell.use.store(in_use::gone, at<site::cell_use_end>);
     return true;

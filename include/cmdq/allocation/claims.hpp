@@ -82,12 +82,13 @@ class claims {
     who helper{time_budget<P>(0), w.stats};
     for (bool more = true; more && ring().anything_left();) {
       more = false;
-      for (uint32_t i = 0; i < ring().opts().producers; ++i) more = help_with(ring().cell(i).left, event, helper) || more;
+      for (uint32_t i = 0; i < ring().opts().producers; ++i)
+        more = help_with(ring().cell(i).left, event, helper) || more;
     }
   }
 
-  /// For a cell whose producer has ended inside a call: takes out what can still be taken out. True: from now on nothing
-  /// of it is claimed any more. A claim cannot be taken back.
+  /// For a cell whose producer has ended inside a call: takes out what can still be taken out. True: from now on
+  /// nothing of it is claimed any more. A claim cannot be taken back.
   static constexpr bool withdraw(const producer_cell<P>&) noexcept { return true; }
 
   /// Waits until somebody has finished what `cell`'s last call left; false when the budget ends first.

@@ -40,6 +40,8 @@ struct stopping_case {
   std::uint32_t n = 1;
   std::uint64_t point = 0;
   position first = 0;
+  bool stands = false;  ///< the device consumes nothing more for the old queue
+  unsigned later = 0;   ///< polls until the queue is retired
   choices interleaving;
 };
 
@@ -101,6 +103,7 @@ class house {
 
   /// The steps of command_queue::retire(), while the others still call, and new producers as soon as they can.
   void rebuild() {
+    rebuilding_ = true;
     scheduler s(case_.interleaving, step_limit);
     for (auto& p : before_)
       s.spawn([this, &p] {
@@ -152,6 +155,7 @@ class house {
   }
 
   void replace() {
+    for (unsigned i = 0; i < case_.later; ++i) scheduled_platform::yield();
     old_->retire();
     retired_ = true;
     wants_off_ = true;
@@ -201,7 +205,8 @@ class house {
   void run_device() {
     while (scheduler::current()->running_threads() > 1) {
       off_ = wants_off_;
-      if (off_ || model::rests(device_.step())) scheduled_platform::yield();
+      const bool stands = case_.stands && rebuilding_ && !replaced_;
+      if (off_ || stands || model::rests(device_.step())) scheduled_platform::yield();
     }
   }
 
@@ -212,6 +217,7 @@ class house {
   bus fresh_bus_{*this, false};
   memory fresh_memory_;
   std::unique_ptr<queue_type> fresh_;
+  bool rebuilding_ = false;
   bool retired_ = false;
   bool wants_off_ = false;
   bool off_ = false;
@@ -231,6 +237,8 @@ stopping_case drawn() {
   c.n = *rc::gen::inRange(1U, longest + 1);
   c.point = *rc::gen::inRange<std::uint64_t>(0, 60);
   c.first = *rc::gen::element<position>(0, 0U - 20, 7);
+  c.stands = *rc::gen::arbitrary<bool>();
+  c.later = *rc::gen::inRange(0U, 40U);
   c.interleaving = *rc::gen::container<choices>(200, rc::gen::arbitrary<std::uint8_t>());
   return c;
 }

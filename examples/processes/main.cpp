@@ -36,18 +36,19 @@ int run(const settings& s, const std::string& strategy, const std::string& json)
   const int fd = memfd_create("cmdq-processes", MFD_CLOEXEC);
   if (fd < 0) throw std::runtime_error("memfd_create");
   const results r = strategies.at(strategy)(s, fd);
-  const nlohmann::ordered_json out = {{"strategy", strategy},
-                                      {"workers", s.workers},
-                                      {"seconds", s.seconds},
-                                      {"kills", r.kills},
-                                      {"calls", r.calls},
-                                      {"timeouts", r.timeouts},
-                                      {"hangs", r.hangs},
-                                      {"lost", r.lost},
-                                      {"repeated", r.repeated},
-                                      {"cells_back", r.cells_back},
-                                      {"cells_missing", r.cells_missing},
-                                      {"rebuilds", r.rebuilds}};
+  nlohmann::ordered_json out = {{"strategy", strategy},
+                                {"workers", s.workers},
+                                {"seconds", s.seconds},
+                                {"kills", r.kills},
+                                {"calls", r.calls},
+                                {"hangs", r.hangs},
+                                {"lost", r.lost},
+                                {"repeated", r.repeated},
+                                {"cells_back", r.cells_back},
+                                {"cells_missing", r.cells_missing},
+                                {"rebuilds", r.rebuilds}};
+  for (unsigned code = 0; code < statuses; ++code)
+    if (r.ended[code] != 0) out["calls_by_status"][name(static_cast<cmdq::status>(code))] = r.ended[code];
   std::cout << out.dump(2) << '\n';
   if (file.is_open() && !(file << out.dump(2) << '\n' << std::flush))
     throw std::runtime_error(json + " could not be written");

@@ -26,7 +26,7 @@ struct settings {
 struct results {
   std::uint64_t kills = 0;
   std::uint64_t calls = 0;
-  std::uint64_t timeouts = 0;  ///< calls that ended otherwise than ok
+  std::uint64_t ended[statuses] = {};  ///< calls by status
   std::uint64_t hangs = 0;
   std::uint64_t lost = 0;
   std::uint64_t repeated = 0;
@@ -204,7 +204,7 @@ class supervisor {
     waitpid(device_, nullptr, 0);
     for (unsigned i = 0; i < settings_.workers; ++i) {
       results_.calls += control_().posts[i].calls.load();
-      results_.timeouts += control_().posts[i].timeouts.load();
+      for (unsigned s = 0; s < statuses; ++s) results_.ended[s] += control_().posts[i].ended[s].load();
     }
     results_.lost = control_().lost.load();
     results_.repeated = control_().repeated.load();

@@ -48,12 +48,12 @@ class worker {
     const cmdq::outcome o = waits ? mine.issue(list, n) : mine.insert(list, n);
     post_.began.store(0, std::memory_order_relaxed);
     post_.calls.fetch_add(1, std::memory_order_relaxed);
+    post_.ended[static_cast<unsigned>(o.code) % statuses].fetch_add(1, std::memory_order_relaxed);
     next_ += o.inserted;  // a call that inserted nothing says so: the same numbers again
     if (o.code == cmdq::status::ok) {
       post_.last_ok.store(now_ns(), std::memory_order_relaxed);
       if (waits) check_consumed();
     } else {
-      post_.timeouts.fetch_add(1, std::memory_order_relaxed);
       platform::yield();
     }
   }

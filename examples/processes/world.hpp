@@ -16,6 +16,7 @@ namespace processes {
 
 inline constexpr unsigned max_workers = 64;
 inline constexpr unsigned batch_limit = 8;
+inline constexpr unsigned statuses = 16;
 inline constexpr std::uint64_t deadline_ns = 100'000'000;
 /// A call that lasts this long hangs: a hundred times its budget, and more than a busy machine takes from anybody.
 inline constexpr std::uint64_t hang_ns = 30'000'000'000;
@@ -52,8 +53,8 @@ struct account {
 struct alignas(64) post {
   std::atomic<std::uint64_t> began{0};  ///< when its call began; 0: it is in none
   std::atomic<std::uint64_t> calls{0};
-  std::atomic<std::uint64_t> timeouts{0};
-  std::atomic<std::uint64_t> last_ok{0};  ///< when a call last was ok, or it began to try
+  std::atomic<std::uint64_t> ended[statuses];  ///< how they ended, by status
+  std::atomic<std::uint64_t> last_ok{0};       ///< when a call last was ok, or it began to try
 };
 
 struct control {

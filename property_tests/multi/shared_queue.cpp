@@ -32,9 +32,10 @@ static_assert(sizeof(producer_cell<named_processes>) == sizeof(producer_cell<cou
 
 /// Consumes in the PROD write while it runs; no addresses in it.
 struct block_device {
-  void write_prod(std::uint32_t v) noexcept {
+  void write_prod(std::uint32_t v) {
     prod = v;
     if (runs) cons = v;
+    if (const auto act = std::exchange(at_write, nullptr)) act();
   }
   [[nodiscard]] std::uint32_t read_cons() const {
     if (const auto act = std::exchange(at_read, nullptr)) act();
@@ -47,7 +48,8 @@ struct block_device {
     runs = true;
     cons = prod;
   }
-  static inline std::function<void()> at_read;  ///< once
+  static inline std::function<void()> at_read;   ///< once
+  static inline std::function<void()> at_write;  ///< once
   std::uint32_t prod = 0;
   std::uint32_t cons = 0;
   bool runs = true;
@@ -107,11 +109,6 @@ void check_refusal(const refusal& r, status code, const std::string& field, std:
   CMDQ_CHECK_EQ(r.value, value);
   CMDQ_CHECK_EQ(r.limit, limit);
 }
-
-template <class A>
-constexpr bool claims = true;
-template <class A>
-requires(A::delegates) constexpr bool claims<A> = false;
 
 using any = shared<allocation::combining>;
 
@@ -320,6 +317,33 @@ CMDQ_TEST(a_process_that_ends_inside_a_call_leaves_a_debt) {
   });
 }
 
+// All is consumed, but whoever comes next would wait for ever for its turn.
+CMDQ_TEST(a_process_that_ends_before_it_hands_on_its_turn_leaves_a_hole) {
+  for_all_strategies([]<class A>() {
+    auto s = std::make_unique<stage<A>>(1);
+    using producer = typename stage<A>::queue::producer;
+    alignas(producer) char leaked[sizeof(producer)];
+    s->as(7);
+    auto* const of_7 = new (leaked) producer;
+    CMDQ_CHECK_EQ(s->q.queue().attach(*of_7), status::ok);
+    bool seen = false;
+    block_device::at_write = [&] {
+      named_processes::gone = {7};
+      s->as(8);
+      producer next;
+      for (unsigned i = 0; i < 3; ++i) {
+        CMDQ_CHECK_EQ(s->q.queue().attach(next), status::would_block);
+        CMDQ_CHECK_EQ(s->q.queue().take_back().owing, 1U);
+      }
+      seen = true;
+    };
+    const command c = numbered(1);
+    static_cast<void>(of_7->issue(&c, 1));
+    CMDQ_CHECK(seen);
+    named_processes::gone.clear();
+  });
+}
+
 // Between claim and publication: nobody can fill that, others' calls end by their budgets, and the queue is rebuilt.
 // Where nobody claims it is no hole.
 CMDQ_TEST(a_claim_that_is_never_published_stays_a_hole) {
@@ -342,7 +366,7 @@ CMDQ_TEST(a_claim_that_is_never_published_stays_a_hole) {
     s->as(9);
     const command c = numbered(2);
     producer next;
-    if (claims<A>) {
+    if (!A::delegates) {
       CMDQ_CHECK_EQ(s->q.queue().attach(next), status::would_block);
       for (unsigned i = 0; i < 3; ++i) {
         CMDQ_CHECK_EQ(other.issue(&c, 1).code, status::timeout);

@@ -40,6 +40,8 @@ struct stopping_case {
   std::uint32_t n = 1;
   std::uint64_t point = 0;
   position first = 0;
+  bool stands = false;  ///< the device consumes nothing more for the old queue
+  unsigned later = 0;   ///< polls until the queue is retired
   choices interleaving;
 };
 
@@ -70,7 +72,7 @@ class house {
     scheduled_platform::alone_ns = 0;
     scheduled_platform::idle = [] { scheduled_platform::alone_ns += scheduler::idle_round_ns; };
     // Whoever is stopped has what it uses for ever.
-    old_ = new queue_type(planned(*new memory, 0x1000), old_bus_);
+    old_ = new queue_type(planned(*new memory, 0x1000, c.first), old_bus_);
     victim_ = new producer;
     CMDQ_CHECK_EQ(old_->attach(*victim_), status::ok);
     for (auto& p : before_) CMDQ_CHECK_EQ(old_->attach(p), status::ok);
@@ -113,6 +115,7 @@ class house {
 
   /// The steps of command_queue::retire(), while the others still call, and new producers as soon as they can.
   void rebuild() {
+    rebuilding_ = true;
     scheduler s(case_.interleaving, step_limit);
     for (auto& p : before_)
       s.spawn([this, &p] {
@@ -144,13 +147,13 @@ class house {
     h.times = &times_;
     return h;
   }
-  plan<scheduled_platform> planned(memory& m, std::uint64_t address) {
+  plan<scheduled_platform> planned(memory& m, std::uint64_t address, position first) {
     options o;
     o.log2_size = log2_size;
     o.batch_limit = longest;
     o.producers = others + 1;
     o.deadline_ns = budget_ns;
-    o.first = case_.first;
+    o.first = first;
     const ring_memory<scheduled_platform> r = m.at_device_address(address);
     // CR0.CMDQEN off, wait for CR0ACK, base and indices, CR0.CMDQEN on, wait: the device steps in it.
     CMDQ_CHECK_EQ(device_.attach(r.entries, log2_size, address, o.first), status::ok);
@@ -164,12 +167,14 @@ class house {
   }
 
   void replace() {
+    for (unsigned i = 0; i < case_.later; ++i) scheduled_platform::yield();
     old_->retire();
     retired_ = true;
     wants_off_ = true;
     while (!off_) scheduled_platform::yield();
     based_ = true;
-    const plan<scheduled_platform> p = planned(fresh_memory_, 0x2000);
+    // The device begins where the old queue has lists that are not done: its CONS is no word on them.
+    const plan<scheduled_platform> p = planned(fresh_memory_, 0x2000, old_->cons_register());
     fresh_ = std::make_unique<queue_type>(p, fresh_bus_);
     for (auto& a : after_) CMDQ_CHECK_EQ(fresh_->attach(a), status::ok);
     wants_off_ = false;
@@ -213,7 +218,8 @@ class house {
   void run_device() {
     while (scheduler::current()->running_threads() > 1) {
       off_ = wants_off_;
-      if (off_ || model::rests(device_.step())) scheduled_platform::yield();
+      const bool stands = case_.stands && rebuilding_ && !replaced_;
+      if (off_ || stands || model::rests(device_.step())) scheduled_platform::yield();
     }
   }
 
@@ -224,6 +230,7 @@ class house {
   bus fresh_bus_{*this, false};
   memory fresh_memory_;
   std::unique_ptr<queue_type> fresh_;
+  bool rebuilding_ = false;
   bool retired_ = false;
   bool wants_off_ = false;
   bool off_ = false;
@@ -244,6 +251,8 @@ stopping_case drawn() {
   c.n = *rc::gen::inRange(1U, longest + 1);
   c.point = *rc::gen::inRange<std::uint64_t>(0, 60);
   c.first = *rc::gen::element<position>(0, 0U - 20, 7);
+  c.stands = *rc::gen::arbitrary<bool>();
+  c.later = *rc::gen::inRange(0U, 40U);
   c.interleaving = *rc::gen::container<choices>(200, rc::gen::arbitrary<std::uint8_t>());
   return c;
 }

@@ -29,7 +29,8 @@ ARROW = {
     "cmdq.hpp": QUEUE,
 }
 RING_HEADERS = {"queue/options.hpp", "queue/ring.hpp", "queue/errors.hpp", "queue/producer_cell.hpp",
-                "queue/gather_group.hpp"}
+                "queue/gather_group.hpp", "queue/left_work.hpp", "queue/acknowledge.hpp", "queue/patience.hpp",
+                "queue/mailbox.hpp"}
 HOSTED = {"platform/hosted.hpp", "platform/hosted_processes.hpp", "platform/boost_atomic.hpp", "platform/std_atomic.hpp",
           "platform/hosted_signals.hpp"}
 FREESTANDING = {"stddef.h", "stdint.h"}

@@ -110,6 +110,18 @@ struct delegated {
       if (base::may_close()) serve(w);
     }
 
+    /// For a cell whose producer has ended inside a call: its list is taken out of its mailbox, unless it is placed.
+    /// Under the claim word, so that no combiner has it, to place it later or to give it back. False: somebody
+    /// combines.
+    bool withdraw(const producer_cell<P>& cell) noexcept {
+      uint64_t seen = word_.load(at<site::combiner_look>);
+      if (gathered_of(seen) != 0) return false;
+      if (!word_.compare_exchange(seen, seen | combining_now, at<site::combiner_take>)) return false;
+      static_cast<void>(boxes_.take_back(ring().number_of(cell)));
+      let_go(position_of(seen));
+      return true;
+    }
+
     /// Waits until the list that `cell` owes is placed; false when the budget ends first.
     bool await_left(const producer_cell<P>& cell, who& w) noexcept {
       if (cell.owes_unplaced.get() == 0) return true;

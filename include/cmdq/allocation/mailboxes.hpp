@@ -2,6 +2,7 @@
 // Mailboxes, and the words that say which of them are filled.
 #pragma once
 
+#include <cmdq/allocation/reservation.hpp>
 #include <cmdq/queue/ring.hpp>
 
 namespace cmdq::allocation {

@@ -15,6 +15,7 @@ struct block_layout {
   uint64_t valid = 0;
   uint64_t marks = 0;
   uint64_t range_ends = 0;
+  uint64_t mailboxes = 0;
   uint64_t entries = 0;
   uint64_t bytes = 0;  ///< of the whole block
   friend constexpr bool operator==(const block_layout&, const block_layout&) = default;
@@ -45,7 +46,7 @@ constexpr uint64_t fingerprint_of() noexcept {
                                 typename Config::reclaim, typename Config::wait>(detail::hash_start);
   for (const uint64_t size :
        {sizeof(command_queue<Device, Config>), sizeof(Device), alignof(Device), sizeof(producer_cell<P>),
-        sizeof(gather_group<P>), sizeof(ring_entry<P>), sizeof(options), sizeof(block_layout)})
+        sizeof(gather_group<P>), sizeof(mailbox_line<P>), sizeof(ring_entry<P>), sizeof(options), sizeof(block_layout)})
     hash = detail::mix(hash, size);
   return hash;
 }
@@ -118,6 +119,8 @@ constexpr block_layout place(const options& o, uint64_t device_base) noexcept {
   l.valid = take(valid_words({o.log2_size}) * sizeof(typename P::template atomic<uint32_t>));
   l.marks = take(entries * sizeof(typename P::template atomic<uint64_t>));
   l.range_ends = take(entries * sizeof(typename P::template atomic<uint32_t>));
+  const uint32_t lines = Config::allocation::delegates ? o.producers * lines_per_mailbox(o.batch_limit) : 0;
+  l.mailboxes = take(lines * sizeof(mailbox_line<P>));
   const uint64_t ring_bytes = entries * sizeof(ring_entry<P>);
   const uint64_t past = (device_base + end) % ring_bytes;
   l.entries = end + (past == 0 ? 0 : ring_bytes - past);

@@ -53,6 +53,7 @@ class shared_queue {
     construct(m.valid, valid_words({o.log2_size}));
     construct(m.marks, 1U << o.log2_size);
     construct(m.range_ends, 1U << o.log2_size);
+    if (Config::allocation::delegates) construct(m.mailboxes, o.producers * lines_per_mailbox(o.batch_limit));
     construct(m.entries, 1U << o.log2_size);
     auto* const device = new (at_offset<void>(memory, where->device)) Device(static_cast<Args&&>(args)...);
     new (at_offset<void>(memory, where->queue)) queue_type(*p, *device);
@@ -113,6 +114,8 @@ class shared_queue {
     m.range_ends = at_offset<typename P::template atomic<uint32_t>>(memory, where.range_ends);
     m.cells = at_offset<producer_cell<P>>(memory, where.cells);
     m.groups = at_offset<gather_group<P>>(memory, where.groups);
+    m.mailboxes = at_offset<mailbox_line<P>>(memory, where.mailboxes);
+    m.room_batch = o.batch_limit;
     m.room_log2 = o.log2_size;
     m.room_producers = o.producers;
     m.room_groups = o.groups;

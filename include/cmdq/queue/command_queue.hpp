@@ -46,8 +46,12 @@ class command_queue {
   [[nodiscard]] status attach(producer& out) noexcept {
     if (ring_.retired()) return status::device_fault;
     status s = attach_free(out);
-    if constexpr (process_platform<P>)
-      if (s != status::ok && take_back().cells != 0) s = attach_free(out);
+    if constexpr (process_platform<P>) {
+      if (s == status::ok) return s;
+      const gone_report found = take_back();
+      if (found.cells != 0) s = attach_free(out);
+      if (found.owing != 0 && s == status::too_many_producers) s = status::would_block;
+    }
     return s;
   }
 
@@ -327,6 +331,7 @@ class command_queue {
     const uint32_t use = cell.use.load(at<site::cell_use>);
     if (use != in_use::inside && use != in_use::filling) return true;
     if (!allocation_.withdraw(cell)) return false;
+    cell.owes_unplaced.set(0);
     cell.owes.set(allocation_.claimed());  // what it can have claimed lies before
     cell.use.store(in_use::gone, at<site::cell_use_end>);
     return true;

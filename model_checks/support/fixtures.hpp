@@ -14,9 +14,9 @@ namespace cmdq::checks {
 
 using P = relacy_platform;
 
-/// A ring's memory, for up to 8 entries, 3 producers and 2 groups.
+/// A ring's memory, for up to 16 entries, 3 producers and 2 groups.
 inline constexpr std::uint64_t ring_address = 0x10000;
-using ring_storage = fixed_memory<P, 3, 3, 2>;
+using ring_storage = fixed_memory<P, 4, 3, 2>;
 
 /// What `ring` needs to know of a configuration.
 template <class Wait = wait::spin>

@@ -16,7 +16,7 @@ struct standing_in_line : scenario {
 
   prod_only_device device;
   ring_storage memory;
-  ring_type ring_{device, {{.producers = Threads}, memory.at_device_address(ring_address)}};
+  ring_type ring_{device, {{.log2_size = 3, .producers = Threads}, memory.at_device_address(ring_address)}};
   allocation::line<ring_type> line{ring_};
 
   void thread(unsigned index) override {
@@ -38,7 +38,8 @@ struct line_two : standing_in_line<2, 1> {
                                .proves = "the line moves on over who has gone before its turn",
                                .bounds = "2 threads, 1 place each",
                                .threads = 2,
-                               .how = schedule::full};
+                               .how = schedule::bounded,
+                               .bound = 4};
 };
 struct line_two_twice : standing_in_line<2, 2> {
   static constexpr facts about{.name = "line/two_twice",

@@ -82,10 +82,20 @@ struct handed_on_grouped : handed_on<allocation::combining, 2, 2> {
                                .how = schedule::bounded,
                                .bound = 3};
 };
+struct handed_on_grouped_random : handed_on<allocation::combining, 2, 2> {
+  static constexpr facts about{.name = "handed_on/combining_grouped_random",
+                               .proves = CMDQ_HANDED_ON ", with values older than one store",
+                               .bounds = "2 producers of one group, 1 list of 1, each gives up at once",
+                               .threads = 2,
+                               .how = schedule::random,
+                               .iterations = 60000};
+};
+
 const registration<handed_on_cmpxchg_loop> r1;
 const registration<handed_on_owner_bits> r2;
 const registration<handed_on_combining> r3;
 const registration<handed_on_grouped> r4;
+const registration<handed_on_grouped_random> r5;
 
 }  // namespace
 }  // namespace cmdq::checks

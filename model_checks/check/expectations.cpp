@@ -6,25 +6,35 @@ namespace cmdq::checks {
 namespace {
 
 constexpr rejection rejections[] = {
-    {{site::valid_mark, order::relaxed}, "valid/even_lap"},
-    {{site::valid_wait, order::relaxed}, "valid/even_lap"},
-    {{site::told_wait, order::relaxed}, "turn/two_owners"},
-    {{site::told_store, order::relaxed}, "turn/two_owners"},
+    {{site::valid_mark, order::acq_rel}, "handed_on/cmpxchg_loop"},
+    {{site::valid_wait, order::acq_rel}, "handed_on/cmpxchg_loop"},
+    {{site::told_wait, order::acq_rel}, "handed_on/cmpxchg_loop"},
+    {{site::told_store, order::acq_rel}, "handed_on/cmpxchg_loop"},
+    {{site::left_add, order::acq_rel}, "handed_on/cmpxchg_loop"},
+    {{site::left_count, order::acq_rel}, "handed_on/cmpxchg_loop"},
+    {{site::left_look, order::acq_rel}, "handed_on/combining_grouped_random"},
+    {{site::left_put, order::acq_rel}, "handed_on/combining_grouped_random"},
+    {{site::left_take, order::release}, "handed_on/cmpxchg_loop"},
+    {{site::line_leave, order::acq_rel}, "line/two"},
+    {{site::line_again, order::acq_rel}, "line/two"},
+    {{site::line_gone, order::acq_rel}, "line/two"},
+    {{site::line_gone_look, order::acq_rel}, "line/two"},
+    {{site::ack_enter, order::relaxed}, "acknowledge/two_ask"},
+    {{site::ack_leave, order::relaxed}, "acknowledge/two_ask"},
     {{site::msi_poll, order::relaxed}, "queue/owner_bits/msi32/2x2_late"},
     {{site::handler_lock, order::relaxed}, "queue/cmpxchg_loop/cons/illegal"},
     {{site::handler_unlock, order::relaxed}, "queue/cmpxchg_loop/cons/illegal"},
     {{site::attach, order::relaxed}, "attach/hand_over"},
     {{site::detach, order::relaxed}, "attach/hand_over"},
-    {{site::claim_packed, order::relaxed}, "queue/cmpxchg_loop/cons/2x2_late"},
     {{site::cons_look, order::relaxed}, "queue/cmpxchg_loop/cons/2x2_late"},
     {{site::cons_space, order::relaxed}, "queue/owner_bits/cons/2x2_late"},
     {{site::cons_done, order::relaxed}, "queue/owner_bits/cons/2x2_late"},
     {{site::cons_advance, order::relaxed}, "queue/owner_bits/cons/2x2_late"},
     {{site::told_look, order::relaxed}, "queue/combining/cons/2x2_late"},
-    {{site::group_open, order::relaxed}, "queue/combining/cons/grouped/3x2"},
-    {{site::group_opened, order::relaxed}, "queue/combining/cons/grouped/3x2"},
-    {{site::group_hand_over, order::relaxed}, "queue/combining/cons/grouped/3x2"},
-    {{site::group_turn, order::relaxed}, "queue/combining/cons/grouped/3x2"},
+    {{site::group_open, order::acq_rel}, "handed_on/combining_grouped"},
+    {{site::group_opened, order::acq_rel}, "handed_on/combining_grouped"},
+    {{site::group_hand_over, order::acq_rel}, "handed_on/combining_grouped"},
+    {{site::group_turn, order::acq_rel}, "handed_on/combining_grouped"},
     {{site::shared_unlock, order::relaxed}, "lock/sharer_then_exclusive"},
     {{site::exclusive_lock, order::relaxed}, "lock/sharer_then_exclusive"},
     {{site::exclusive_unlock, order::relaxed}, "lock/exclusive_then_exclusive"},
@@ -57,10 +67,18 @@ constexpr rejection rejections[] = {
     {{site::lazy_publish, order::relaxed}, "dma/lazy_switched_on"},
 };
 
+constexpr const char* seq_cst_conditions =
+    "Relacy executes what is seq_cst in the order of execution, and both ends of every condition are; in C++ nothing "
+    "else orders the condition before the second look";
+constexpr explanation explanations[] = {
+    {{site::left_take, order::acquire}, seq_cst_conditions},
+    {{site::left_again, order::relaxed}, seq_cst_conditions},
+};
+
 }  // namespace
 
 std::span<const rejection> known_rejections() { return rejections; }
 
-std::span<const explanation> known_explanations() { return {}; }
+std::span<const explanation> known_explanations() { return explanations; }
 
 }  // namespace cmdq::checks

@@ -143,6 +143,10 @@ struct last_sharer : scenario {
 /// The lock under test, with a way to change bookkeeping in the same instant as the unlock.
 template <class Lock>
 struct watched : Lock {
+  void lock_shared() {
+    time_budget<P> forever(no_deadline);
+    Lock::lock_shared(1, forever);
+  }
   template <class Before>
   void unlock_exclusive_after(const Before& before) {
     before();

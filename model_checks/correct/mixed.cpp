@@ -41,11 +41,11 @@ struct mixed_scenario : queue_scenario<Config> {
 #define CMDQ_MIXED_CASES(prefix, more)                                                                                \
   {                                                                                                                   \
     {{"mixed/" prefix, "all guarantees of the queue for each way into the ring",                                      \
-      "2 producers, 3 lists of 1, in place and unsynced by turns, ring of 8, every start", 3, schedule::random, 3000},\
-     {.log2 = 3, .lists = 3, more}},                                                                                  \
+      "2 producers, 3 lists of 1, in place and unsynced by turns, ring of 16, every start", 3, schedule::random, 3000},\
+     {.log2 = 4, .lists = 3, more}},                                                                                  \
     {{"mixed/" prefix "_search", "all guarantees of the queue for each way into the ring",                            \
-      "2 producers, 1 list of 1, one in place and one unsynced, ring of 8, start at 5", 3, schedule::bounded, 0, 1},  \
-     {.log2 = 3, .first = 5, more}},                                                                                  \
+      "2 producers, 1 list of 1, one in place and one unsynced, ring of 16, start at 13", 3, schedule::bounded, 0, 1},  \
+     {.log2 = 4, .first = 13, more}},                                                                                  \
   }
 // clang-format on
 const queue_case cmpxchg_loop[] = CMDQ_MIXED_CASES("cmpxchg_loop", );

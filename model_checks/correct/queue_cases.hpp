@@ -37,11 +37,11 @@
       schedule::random, 3000},                                                                                        \
      {.lists = 2, .device = {.msi_64_bit = wide, .msi_late = true, .defer_effects = true}}},                          \
     {{"queue/" prefix "/unsynced", CMDQ_EVERYTHING " for lists that a later sync covers",                             \
-      "2 producers, 2 unsynced lists and a synced one, ring of 8, every start", 3, schedule::random, 3000},           \
-     {.log2 = 3, .lists = 3, .unsynced = true, .device = {.msi_64_bit = wide}}},                                      \
+      "2 producers, 2 unsynced lists and a synced one, ring of 16, every start", 3, schedule::random, 3000},           \
+     {.log2 = 4, .lists = 3, .unsynced = true, .device = {.msi_64_bit = wide}}},                                      \
     {{"queue/" prefix "/tickets", CMDQ_EVERYTHING " for tickets",                                                     \
-      "2 producers, 2 tickets and a waited list, ring of 8, every start", 3, schedule::random, 3000},                 \
-     {.log2 = 3, .lists = 3, .tickets = true, .device = {.msi_64_bit = wide}}},                                       \
+      "2 producers, 2 tickets and a waited list, ring of 16, every start", 3, schedule::random, 3000},                 \
+     {.log2 = 4, .lists = 3, .tickets = true, .device = {.msi_64_bit = wide}}},                                       \
     {{"queue/" prefix "/illegal", "an illegal command's own caller is told, nobody else; the queue goes on (L36)",    \
       "2 producers, 2 lists of 1, the first of producer 0 illegal, ring of 4, every start", 3,                        \
       schedule::random, 3000},                                                                                        \
@@ -68,14 +68,14 @@
       schedule::bounded, 0, 1},                                                                                       \
      {.first = 3, .lists = 2, .groups = 2, .device = {.msi_64_bit = wide}}},                                          \
     {{"queue/" prefix "/grouped/search_2x2_unsynced", CMDQ_EVERYTHING " for a list led by one that nobody waits for", \
-      "2 producers of one group; one leaves the first of its 2 lists of 1, ring of 8, start at 5", 3,                 \
+      "2 producers of one group; one leaves the first of its 2 lists of 1, ring of 16, start at 13", 3,                 \
       schedule::bounded, 0, 1},                                                                                       \
-     {.log2 = 3, .first = 5, .lists = 2, .unsynced = true, .waiting = 2, .groups = 2,                                 \
+     {.log2 = 4, .first = 13, .lists = 2, .unsynced = true, .waiting = 2, .groups = 2,                                 \
       .device = {.msi_64_bit = wide}}},                                                                               \
     {{"queue/" prefix "/grouped/search_2x2_ticket", CMDQ_EVERYTHING " for a list led by a ticket",                    \
-      "2 producers of one group; one has a ticket for the first of its 2 lists of 1, ring of 8, start at 5", 3,       \
+      "2 producers of one group; one has a ticket for the first of its 2 lists of 1, ring of 16, start at 13", 3,       \
       schedule::bounded, 0, 1},                                                                                       \
-     {.log2 = 3, .first = 5, .lists = 2, .tickets = true, .waiting = 2, .groups = 2, .device = {.msi_64_bit = wide}}},\
+     {.log2 = 4, .first = 13, .lists = 2, .tickets = true, .waiting = 2, .groups = 2, .device = {.msi_64_bit = wide}}},\
     {{"queue/" prefix "/grouped/2x3", CMDQ_EVERYTHING,                                                                \
       "2 producers of one group, 3 lists of 1, ring of 4, every start", 3,                                            \
       schedule::random, 3000},                                                                                        \
@@ -101,21 +101,21 @@
       3, schedule::random, 3000},                                                                                     \
      {.lists = 2, .groups = 2, .device = {.msi_64_bit = wide, .msi_late = true, .defer_effects = true}}},             \
     {{"queue/" prefix "/grouped/unsynced", CMDQ_EVERYTHING " for lists that a later sync covers",                     \
-      "2 producers of one group, 2 unsynced lists and a synced one, ring of 8, every start", 3,                       \
+      "2 producers of one group, 2 unsynced lists and a synced one, ring of 16, every start", 3,                       \
       schedule::random, 3000},                                                                                        \
-     {.log2 = 3, .lists = 3, .unsynced = true, .groups = 2, .device = {.msi_64_bit = wide}}},                         \
+     {.log2 = 4, .lists = 3, .unsynced = true, .groups = 2, .device = {.msi_64_bit = wide}}},                         \
     {{"queue/" prefix "/grouped/unsynced_beside", CMDQ_EVERYTHING " for lists led by one that nobody waits for",      \
-      "2 producers of one group, 3 lists of 1; one waits for its last only, ring of 8, every start", 3,               \
+      "2 producers of one group, 3 lists of 1; one waits for its last only, ring of 16, every start", 3,               \
       schedule::random, 3000},                                                                                        \
-     {.log2 = 3, .lists = 3, .unsynced = true, .waiting = 2, .groups = 2, .device = {.msi_64_bit = wide}}},           \
+     {.log2 = 4, .lists = 3, .unsynced = true, .waiting = 2, .groups = 2, .device = {.msi_64_bit = wide}}},           \
     {{"queue/" prefix "/grouped/tickets", CMDQ_EVERYTHING " for tickets",                                             \
-      "2 producers of one group, 2 tickets and a waited list, ring of 8, every start", 3,                             \
+      "2 producers of one group, 2 tickets and a waited list, ring of 16, every start", 3,                             \
       schedule::random, 3000},                                                                                        \
-     {.log2 = 3, .lists = 3, .tickets = true, .groups = 2, .device = {.msi_64_bit = wide}}},                          \
+     {.log2 = 4, .lists = 3, .tickets = true, .groups = 2, .device = {.msi_64_bit = wide}}},                          \
     {{"queue/" prefix "/grouped/tickets_beside", CMDQ_EVERYTHING " for lists led by a ticket",                        \
-      "2 producers of one group, 3 lists of 1; one has tickets for its first 2, ring of 8, every start", 3,           \
+      "2 producers of one group, 3 lists of 1; one has tickets for its first 2, ring of 16, every start", 3,           \
       schedule::random, 3000},                                                                                        \
-     {.log2 = 3, .lists = 3, .tickets = true, .waiting = 2, .groups = 2, .device = {.msi_64_bit = wide}}},            \
+     {.log2 = 4, .lists = 3, .tickets = true, .waiting = 2, .groups = 2, .device = {.msi_64_bit = wide}}},            \
     {{"queue/" prefix "/grouped/illegal",                                                                             \
       "an illegal command's own caller is told, nobody else in its group; the queue goes on (L36)",                   \
       "2 producers of one group, 2 lists of 1, the first of producer 0 illegal, ring of 4, every start", 3,           \

@@ -22,7 +22,10 @@ struct valid_bits : scenario {
       ring.mark_valid(mine, mine + 1);
       return;
     }
-    ring.wait_valid(First, First + 2);
+    stats::none stats;
+    caller<P, stats::none> me{time_budget<P>(no_deadline), stats};
+    position from = First;
+    check(ring.await_valid(from, First + 2, me), "a wait without a deadline ends by the marks");
     for (unsigned i = 0; i < 2; ++i) {
       const command c = ring.entry(First + i).get();
       check(c.word[1] == 9 + i, "a valid entry is complete");
@@ -41,7 +44,7 @@ struct owners_turn : scenario {
   void thread(unsigned index) override {
     stats::none stats;
     caller<P, stats::none> me{time_budget<P>(no_deadline), stats};
-    ring.take_turn(index);
+    check(ring.await_turn(index, me), "a wait without a deadline ends by the turn");
     ring.tell(index, index + 1, me);
   }
   void finish() override { check(device.last() == Owners, "the device was told everything"); }

@@ -14,9 +14,9 @@ namespace cmdq::checks {
 
 using P = relacy_platform;
 
-/// A ring's memory, for up to 8 entries, 3 producers, 2 groups, and lists of 3.
+/// A ring's memory, for up to 16 entries, 3 producers, 2 groups, and lists of 3.
 inline constexpr std::uint64_t ring_address = 0x10000;
-using ring_storage = fixed_memory<P, 3, 3, 2, 3>;
+using ring_storage = fixed_memory<P, 4, 3, 2, 3>;
 
 /// What `ring` needs to know of a configuration.
 template <class Wait = wait::spin>

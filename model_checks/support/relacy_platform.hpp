@@ -10,10 +10,26 @@
 
 namespace cmdq::checks {
 
+/// What a history line says: the site's name.
+inline rl::debug_info where(const char* name) { return {name, "", 0}; }
+
+/// A thread that stops before one of its accesses, for as long as the scenario says: a CPU whose thread is off it.
+struct stopped_thread {
+  static constexpr unsigned none = ~0U;
+  static inline unsigned thread = none;
+  static inline unsigned accesses = 0;  ///< that it still makes before it stops
+  static inline bool goes_on = false;
+  static void pass() {
+    if (thread == none || rl::thread_index() != thread || accesses-- != 0) return;
+    while (!goes_on) rl::yield(1, where("stopped"));
+  }
+};
+
 /// The memory order that an access of this kind takes at site `s`: a load cannot release, a store cannot acquire.
 enum class access { load, store, modify };
 template <access A>
 rl::memory_order relacy_order(site s) {
+  stopped_thread::pass();
   const order o = order_now(s);
   if (o == order::seq_cst) return rl::mo_seq_cst;
   const bool acquires = A != access::store && (o == order::acquire || o == order::acq_rel);
@@ -22,9 +38,6 @@ rl::memory_order relacy_order(site s) {
   if (acquires) return rl::mo_acquire;
   return releases ? rl::mo_release : rl::mo_relaxed;
 }
-
-/// What a history line says: the site's name.
-inline rl::debug_info where(const char* name) { return {name, "", 0}; }
 
 /// Time passes for a thread only while it waits: one nanosecond for each fruitless poll. A deadline of K is therefore
 /// "after K polls", which keeps every search finite. Starts at 1: a constant 0 would mean "no clock".

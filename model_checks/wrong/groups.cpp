@@ -24,17 +24,19 @@ class ring<Device, checks::hands_over_early> : public ring<Device, checks::combi
   using base::base;
   using typename base::who;
 
-  void wait_valid(position from, position to) {
+  bool await_valid(position& from, position to, who& w) {
     waits& mine = waits_[rl::thread_index()];
-    if (mine.in_turn) return base::wait_valid(from, to);
+    if (mine.in_turn) return base::await_valid(from, to, w);
     mine.from = from;
     mine.to = to;
+    from = to;
+    return true;
   }
-  void take_turn(position start) {
+  bool await_turn(position start, who& w) {
     waits& mine = waits_[rl::thread_index()];
-    if (passed(mine.from, start)) base::wait_valid(mine.from, mine.to);
-    base::take_turn(start);
-    mine.in_turn = true;
+    if (passed(mine.from, start)) base::await_valid(mine.from, mine.to, w);
+    mine.in_turn = base::await_turn(start, w);
+    return mine.in_turn;
   }
   void tell(position start, position end, who& w) {
     base::tell(start, end, w);
@@ -72,7 +74,7 @@ struct without_device {
   using channel = wait::spin::channel<Platform>;
   template <class Platform>
   struct waiter : wait::spin::waiter<Platform> {
-    [[nodiscard]] bool device_due() const noexcept { return false; }
+    [[nodiscard]] bool clock_due() const noexcept { return false; }
   };
 };
 using without_device_config =

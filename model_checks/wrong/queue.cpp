@@ -74,11 +74,11 @@ struct drawn_before_claim {
       drawn_[rl::thread_index()] = this->claimed();
       return base::reserve(n, what, how, w, r);
     }
-    status complete(reservation r, who& w) noexcept {
-      const position shift = r.start - drawn_[rl::thread_index()];
-      r.start -= shift;
-      r.done_at -= shift;
-      return base::complete(r, w);
+    status complete(reservation& r, who& w) noexcept {
+      reservation early = r;
+      early.start = drawn_[rl::thread_index()];
+      early.done_at -= r.start - early.start;
+      return base::complete(early, w);
     }
 
    private:
@@ -101,7 +101,8 @@ struct locks_before_space {
     template <class Allocation>
     void offer(Allocation& allocation, position cons) noexcept {
       bool& locked = locked_[rl::thread_index()];
-      if (!locked) base::enter(1);
+      time_budget<Platform> forever(no_deadline);
+      if (!locked) base::enter(1, forever);
       locked = true;
       base::offer(allocation, cons);
     }
@@ -132,7 +133,7 @@ const queue_case member_locks[] = {
 struct without_shared_lock {
   template <class Platform, class Wait>
   struct state : reclaim::sync_locked::state<Platform, Wait> {
-    void enter(std::uint32_t) noexcept {}
+    void enter(std::uint32_t, time_budget<Platform>&) noexcept {}
   };
 };
 const queue_case unlocked[] = {
@@ -149,11 +150,12 @@ struct locks_late {
     using base = reclaim::sync_locked::state<Platform, Wait>;
 
    public:
-    void enter(std::uint32_t n) noexcept { owed_[rl::thread_index()] += n; }
+    void enter(std::uint32_t n, time_budget<Platform>&) noexcept { owed_[rl::thread_index()] += n; }
     template <class Allocation>
     void leave(Allocation& allocation, position cons) noexcept {
       std::uint32_t& n = owed_[rl::thread_index()];
-      if (n != 0) base::enter(n);
+      time_budget<Platform> forever(no_deadline);
+      if (n != 0) base::enter(n, forever);
       n = 0;
       base::leave(allocation, cons);
     }

@@ -11,7 +11,7 @@ using shipped = ring<prod_only_device, C>;
 template <class C>
 struct without_turn : shipped<C> {
   using shipped<C>::shipped;
-  void take_turn(position) {}
+  bool await_turn(position, typename shipped<C>::who&) { return true; }
 };
 struct wrong_turn_not_taken : owners_turn<without_turn, 3> {
   static constexpr facts about{.name = "wrong/turn_not_waited_for",

@@ -84,6 +84,7 @@ class claims {
       more = false;
       for (uint32_t i = 0; i < ring().opts().producers; ++i)
         more = help_with(ring().cell(i).left, event, helper) || more;
+      event = event || more;  // what was done may be what another duty waits for
     }
   }
 
@@ -270,7 +271,7 @@ class claims {
   [[gnu::noinline, gnu::cold]] void leave_duty(const duty& d, who& w) noexcept {
     ring().count_left(1);  // first, so that no duty is ever there uncounted
     w.cell->left.leave(d);
-    help(w);
+    help(w, true);  // the entries that it has just made valid may be what another duty waits for
   }
 
   /// Goes on, and leaves what cannot be done within the budget. True: done.
@@ -292,9 +293,11 @@ class claims {
   line<Ring> line_;
 
  private:
+  /// True: the duty is done, or a step of it.
   bool help_with(left_work<P>& left, bool event, who& w) noexcept {
     duty d;
     if (!left.take(d, event)) return false;
+    const duty_step taken_at = d.step;
     do {
       if (go_on(d, w)) {
         left.finish(d);
@@ -302,7 +305,7 @@ class claims {
         return true;
       }
     } while (!left.put_back(d));
-    return false;
+    return d.step != taken_at;
   }
 
   static constexpr int32_t limit_for(const Ring& r) noexcept {

@@ -187,7 +187,7 @@ struct combining {
     }
     /// [H] After a step that a duty which was left may be waiting for. Who helps already goes round again.
     void help_others(who& w) noexcept {
-      if (ring().anything_left() && !w.budget.none()) base::help(w, true);
+      if (ring().anything_left() && w.cell != nullptr) base::help(w, true);
     }
     void fill_own(const duty& d) noexcept {
       base::fill(d.start, d.n);

@@ -68,10 +68,10 @@ enum class order : unsigned char { relaxed, acquire, release, acq_rel, seq_cst }
 #define CMDQ_SITES_LEFT(X) \
   X(left_add, seq_cst, "left_count", "[H] counted before its condition is looked at again", "a duty that was left is finished by nobody") \
   X(left_count, seq_cst, "left_add", "[H] looked at after the condition was made true", "a duty that was left is finished by nobody") \
-  X(left_look, acquire, "left_put", "who sees it finished sees what became of it", "debt read half written") \
-  X(left_put, release, "left_take, left_look", "the duty is written before it can be taken", "duty read half written") \
+  X(left_look, seq_cst, "left_put", "who sees it finished sees what became of it; [H] looked at after the condition was made true", "debt read half written; a duty that was left is finished by nobody") \
+  X(left_put, seq_cst, "left_take, left_look", "the duty is written before it can be taken; [H] put before its condition is looked at again", "duty read half written; a duty that was left is finished by nobody") \
   X(left_take, acq_rel, "left_put, left_again", "the duty is read after it was taken; what made its condition true comes before the mark", "duty read half written") \
-  X(left_again, acq_rel, "left_take", "the condition is looked at again after the mark", "a duty that was left is finished by nobody") \
+  X(left_again, acquire, "left_take", "the condition is looked at again after the mark", "a duty that was left is finished by nobody") \
   X(look_time, relaxed, "-", "who looks at the device next; protects nothing", "-") \
   X(line_look, relaxed, "-", "a guess; in line by line_turn", "-") \
   X(line_enter, relaxed, "line_leave", "places only", "-") \

@@ -134,8 +134,8 @@ class table {
                           r.prod_writes, per_write(r.lists, r.prod_writes), r.cons_reads, r.retries, r.seconds * 1e3);
     else
       text += fmt::format("{:>7} {:>8} {:>7} {:>11} {:>10} {:>10} {:>8} {:>9}", "-", "-", "-", "-", "-", "-", "-", "-");
+    out_.add([&](auto& j) { j["runs"].push_back(to_json(s.name, with, r)); });  // first: what is seen is kept
     out_.say(fmt::format("{}  {}\n", text, verdict(with, r)));
-    out_.add([&](auto& j) { j["runs"].push_back(to_json(s.name, with, r)); });
     ++runs_;
     failed_ += r.failed.empty() ? 0 : 1;
     refused_ += r.refused.empty() ? 0 : 1;

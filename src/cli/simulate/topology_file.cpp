@@ -9,6 +9,7 @@
 
 #include "errors.hpp"
 #include "output/input_file.hpp"
+#include "output/terminal.hpp"
 
 namespace cmdq::cli {
 
@@ -57,12 +58,12 @@ class looker : public nlohmann::json_sax<nlohmann::json> {
   bool start_array(std::size_t) override { return true; }
   bool end_array() override { return true; }
   bool parse_error(std::size_t position, const std::string& token, const nlohmann::detail::exception& e) override {
-    const std::size_t at = position - std::min(position, token.size());
     const std::string_view what = e.what();
-    const bool too_large = what.find("number overflow") != std::string_view::npos;
-    refuse(
-        file_, text_, at,
-        too_large ? fmt::format("number {}: larger than the limit 1.8e308", token) : fmt::format("not JSON: {}", what));
+    if (what.find("number overflow") != std::string_view::npos)
+      refuse(file_, text_, position - std::min(position, token.size()),
+             fmt::format("number {}: larger than the limit 1.8e308", printable(token)));
+    refuse(file_, text_, position - std::min<std::size_t>(position, 1),
+           fmt::format("not JSON: {}", printable(what, 300)));
   }
 
  private:

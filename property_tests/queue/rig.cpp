@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "rig.hpp"
 
+#include <cmdq/allocation/strategies.hpp>
+
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 
 #include "rigs.hpp"
 
@@ -58,32 +61,30 @@ ring_memory<scheduled_platform> rig::memory() {
   return {entries_.get(), ring_address, valid_.get(), marks_.get(), range_ends_.get(), cells_.get(), groups_.get()};
 }
 
+// Over the one list of strategies: one without a rig does not compile.
+#define CMDQ_COUNT(name, locked) +1
+static_assert(std::size(all_strategies) == 0 CMDQ_FOR_EACH_STRATEGY(CMDQ_COUNT));
+
 std::unique_ptr<queue_face> make_queue(const setup& s, const ring_memory<scheduled_platform>& m, front& device) {
-  switch (s.allocation) {
-    case strategy::cmpxchg_loop:
-      return make_cmpxchg_loop(s, m, device);
-    case strategy::owner_bits:
-      return make_owner_bits(s, m, device);
-    default:
-      return make_combining(s, m, device);
-  }
+#define CMDQ_MAKE(name, locked) \
+  if (s.allocation == strategy::name) return make_##name(s, m, device);
+  CMDQ_FOR_EACH_STRATEGY(CMDQ_MAKE)
+  return nullptr;
 }
 
 refusal check_plan(const setup& s, const ring_memory<scheduled_platform>& m) {
   using completion::poll_cons;
   using reclaim::counted;
-  switch (s.allocation) {
-    case strategy::cmpxchg_loop:
-      return make_plan<rig_config<allocation::cmpxchg_loop, poll_cons, counted, wait::spin>>(s.opts, m).why();
-    case strategy::owner_bits:
-      return make_plan<rig_config<allocation::owner_bits, poll_cons, counted, wait::spin>>(s.opts, m).why();
-    default:
-      return make_plan<rig_config<allocation::combining, poll_cons, counted, wait::spin>>(s.opts, m).why();
-  }
+#define CMDQ_CHECK_PLAN(name, locked) \
+  if (s.allocation == strategy::name) \
+    return make_plan<rig_config<allocation::name, poll_cons, counted, wait::spin>>(s.opts, m).why();
+  CMDQ_FOR_EACH_STRATEGY(CMDQ_CHECK_PLAN)
+  return {status::invalid_argument, "allocation", static_cast<std::uint64_t>(s.allocation), 0};
 }
 
 std::string shown(const setup& s) {
-  const char* names[] = {"cmpxchg_loop", "owner_bits", "combining"};
+#define CMDQ_NAME(name, locked) #name,
+  const char* names[] = {CMDQ_FOR_EACH_STRATEGY(CMDQ_NAME)};
   std::ostringstream out;
   out << names[static_cast<unsigned>(s.allocation)] << (s.msi ? ", poll_msi" : ", poll_cons")
       << (locks(s) ? ", sync_locked" : ", counted") << (s.park ? ", park" : ", spin") << ", 2^" << s.opts.log2_size

@@ -93,11 +93,15 @@ manycore::topology read_topology(const std::string& name_or_file) {
     throw input_error(fmt::format("{}: neither a readable file nor a shipped topology (shipped: {}); {}", name_or_file,
                                   fmt::join(manycore::shipped_topologies(), ", "), e.what()));
   }
-  check_nesting(name_or_file, text);
-  looker look(name_or_file, text);
+  return parse_topology_text(text, name_or_file);
+}
+
+manycore::topology parse_topology_text(const std::string& text, const std::string& file) {
+  check_nesting(file, text);
+  looker look(file, text);
   nlohmann::json::sax_parse(text, &look);
-  const manycore::topology t = manycore::parse_topology(text, name_or_file);
-  check_times(name_or_file, t);
+  const manycore::topology t = manycore::parse_topology(text, file);
+  check_times(file, t);
   return t;
 }
 

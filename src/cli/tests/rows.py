@@ -229,7 +229,7 @@ def r68_a_refusal_names_the_ways_out():
 def r72_a_strategy_left_out_does_not_compile():
     listed = "include/cmdq/allocation/strategies.hpp"
     text = (args.source / listed).read_text()
-    users = ["src/cli/replay/strategies.cpp", "src/cli/simulate/dma.cpp"]
+    users = ["src/cli/replay/strategies.cpp", "src/cli/simulate/dma.cpp", "property_tests/queue/rig.cpp"]
     for spoilt in (False, True):
         copy = args.work / "spoilt" / "cmdq" / "allocation" / "strategies.hpp"
         copy.parent.mkdir(parents=True, exist_ok=True)
@@ -239,7 +239,7 @@ def r72_a_strategy_left_out_does_not_compile():
         for user in users:
             built = subprocess.run([args.compiler, "-std=c++20", "-fsyntax-only", "-w", '-DCMDQ_VERSION="0"',
                                     f"-I{args.work / 'spoilt'}", f"-I{args.source / 'include'}",
-                                    f"-I{args.source / 'src/cli'}", f"-I{args.source / 'src/manycore'}",
+                                    *(f"-I{args.source / f}" for f in ("src/cli", "src/manycore", "property_tests")),
                                     str(args.source / user)], capture_output=True, text=True, check=False)
             check((built.returncode != 0) == spoilt, f"{user}: compiles {'with' if spoilt else 'not without'} a strategy "
                   f"that it does not know\n{built.stderr[:2000]}")

@@ -146,7 +146,7 @@ class table {
   void end(bool skip_refused) {
     if (failed_ == 0 && refused_ < runs_)
       out_.say(fmt::format("all checks passed: {} runs{}\n", runs_ - refused_,
-                           refused_ != 0 ? fmt::format(", {} refused", refused_) : ""));
+                           refused_ != 0 ? fmt::format(", {} refused (their rows say why)", refused_) : ""));
     out_.finish();
     if (failed_ != 0) throw check_error(fmt::format("{} of {} runs failed their checks", failed_, runs_));
     if (refused_ > (skip_refused && refused_ < runs_ ? too_small_ : 0))

@@ -5,6 +5,9 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <iostream>
 
 #include "contention/run.hpp"
 #include "latency/one_thread.hpp"
@@ -154,11 +157,21 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;
   }
-  if (!with_ratios) return run_benchmarks(set, seconds, app.remaining(), argv[0]);
-  if (!app.remaining().empty()) {
+  if (!(seconds == 0 || (seconds >= 0.001 && seconds <= 3600))) {  // not a number is in no range
+    fmt::print(stderr, "--seconds {}: must be a number from 0.001 to 3600\n", seconds);
+    return 2;
+  }
+  if (with_ratios && !app.remaining().empty()) {
     fmt::print(stderr, "--ratios does not know {}\n", app.remaining()[0]);
     return 2;
   }
-  if (seconds > 0) o.seconds = seconds;
-  return ratios(o);
+  try {
+    if (seconds > 0) o.seconds = seconds;
+    const int code = with_ratios ? ratios(o) : run_benchmarks(set, seconds, app.remaining(), argv[0]);
+    if (std::cout.flush() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+    fmt::print(stderr, "standard output: cannot be written\n");
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "{}\n", e.what());
+  }
+  return 2;
 }

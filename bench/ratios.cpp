@@ -173,7 +173,23 @@ double seconds_for(const ratio_options& o, std::uint32_t threads) {
 
 }  // namespace
 
+namespace {
+
+/// Opened before the runs; what has been measured is in it after each scenario, "complete" only in the end.
+void save(std::ofstream& to, const std::string& path, json& all, bool complete) {
+  if (path.empty()) return;
+  all["context"]["complete"] = complete;
+  to.seekp(0);
+  to << all.dump(1) << '\n';
+  if (!to.flush()) throw std::runtime_error(fmt::format("--json {}: cannot be written", path));
+}
+
+}  // namespace
+
 int ratios(const ratio_options& o) {
+  std::ofstream out;
+  if (!o.json.empty()) out.open(o.json);
+  if (!out) throw std::runtime_error(fmt::format("--json {}: cannot be written", o.json));
   json file = {{"context", json::object()}, {"scenarios", json::array()}};
   for (const auto& [key, value] : machine()) file["context"][key] = value;
   bool good = true;
@@ -191,10 +207,12 @@ int ratios(const ratio_options& o) {
       for (const auto& [name, r] : t)
         for (const measurement& m : r.all) judged["runs"][name].push_back(as_json(m));
       file["scenarios"].push_back(judged);
+      std::fflush(stdout);
+      save(out, o.json, file, false);
     }
   }
   file["context"]["load_after"] = load();
-  if (!o.json.empty()) std::ofstream(o.json) << file.dump(1) << '\n';
+  save(out, o.json, file, true);
   return good ? 0 : 1;
 }
 

@@ -69,20 +69,10 @@ struct entrant {
   maker make = nullptr;
 };
 
-std::vector<entrant> queues_cmpxchg_loop();
-std::vector<entrant> queues_owner_bits();
-std::vector<entrant> queues_combining();
-std::vector<entrant> queues_delegated();
 std::vector<entrant> lock_baselines();
 std::vector<entrant> third_party();
 
-/// All of them; what was not found when this was built is missing.
-inline std::vector<entrant> all_entrants() {
-  std::vector<entrant> all;
-  for (const auto& some :
-       {queues_cmpxchg_loop(), queues_owner_bits(), queues_combining(), queues_delegated(), lock_baselines(), third_party()})
-    all.insert(all.end(), some.begin(), some.end());
-  return all;
-}
+/// All of them: every shipped strategy, the baselines, and the third-party queues that were found when this was built.
+std::vector<entrant> all_entrants();
 
 }  // namespace bench

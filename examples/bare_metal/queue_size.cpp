@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Nothing but one strategy's queue with all it offers, compiled as a driver would: for its size and for what it calls.
+#include <cmdq/allocation/strategies.hpp>
 #include <cmdq/platform/aarch64.hpp>
 #include <cmdq/queue/command_queue.hpp>
 #include <cmdq/smmuv3/device.hpp>

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "rig.hpp"
 
+#include <cmdq/allocation/strategies.hpp>
+
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 
 #include "rigs.hpp"
 
@@ -63,40 +66,31 @@ ring_memory<scheduled_platform> rig::memory() {
   return m;
 }
 
+// Over the one list of strategies: one without a rig does not compile.
+#define CMDQ_COUNT(name, locked) +1
+static_assert(std::size(all_strategies) == 0 CMDQ_FOR_EACH_STRATEGY(CMDQ_COUNT));
+
 std::unique_ptr<queue_face> make_queue(const setup& s, const ring_memory<scheduled_platform>& m, front& device) {
-  switch (s.allocation) {
-    case strategy::cmpxchg_loop:
-      return make_cmpxchg_loop(s, m, device);
-    case strategy::owner_bits:
-      return make_owner_bits(s, m, device);
-    case strategy::delegated:
-      return make_delegated(s, m, device);
-    default:
-      return make_combining(s, m, device);
-  }
+#define CMDQ_MAKE(name, locked) \
+  if (s.allocation == strategy::name) return make_##name(s, m, device);
+  CMDQ_FOR_EACH_STRATEGY(CMDQ_MAKE)
+  return nullptr;
 }
 
 refusal check_plan(const setup& s, const ring_memory<scheduled_platform>& m) {
   const auto with = [&]<class Allocation, class Completion>(Allocation, Completion) {
     return make_plan<rig_config<Allocation, Completion, reclaim::counted, wait::spin>>(s.opts, m).why();
   };
-  const auto by = [&](auto completion) {
-    switch (s.allocation) {
-      case strategy::cmpxchg_loop:
-        return with(allocation::cmpxchg_loop{}, completion);
-      case strategy::owner_bits:
-        return with(allocation::owner_bits{}, completion);
-      case strategy::delegated:
-        return with(allocation::delegated{}, completion);
-      default:
-        return with(allocation::combining{}, completion);
-    }
-  };
-  return s.msi ? by(completion::poll_msi{}) : by(completion::poll_cons{});
+#define CMDQ_CHECK_PLAN(name, locked)                                                 \
+  if (s.allocation == strategy::name)                                                 \
+    return s.msi ? with(allocation::name{}, completion::poll_msi{}) : with(allocation::name{}, completion::poll_cons{});
+  CMDQ_FOR_EACH_STRATEGY(CMDQ_CHECK_PLAN)
+  return {status::invalid_argument, "allocation", static_cast<std::uint64_t>(s.allocation), 0};
 }
 
 std::string shown(const setup& s) {
-  const char* names[] = {"cmpxchg_loop", "owner_bits", "combining", "delegated"};
+#define CMDQ_NAME(name, locked) #name,
+  const char* names[] = {CMDQ_FOR_EACH_STRATEGY(CMDQ_NAME)};
   std::ostringstream out;
   out << names[static_cast<unsigned>(s.allocation)] << (s.msi ? ", poll_msi" : ", poll_cons")
       << (locks(s) ? ", sync_locked" : ", counted") << (s.park ? ", park" : ", spin") << ", 2^" << s.opts.log2_size

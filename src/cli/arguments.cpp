@@ -90,10 +90,14 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
 
 arguments arguments::add(const std::string& name, const std::string& what) {
   app_->require_subcommand(1);
-  return arguments(*app_->add_subcommand(name, what));
+  return {*app_->add_subcommand(name, what), then_};
 }
 
-void arguments::runs(std::function<void()> what) { app_->callback(std::move(what)); }
+void arguments::runs(std::function<void()> what) {
+  app_->callback([then = then_, what = std::move(what)] {  // kept in any case: it holds what the options write into
+    if (then == afterwards::run) what();
+  });
+}
 void arguments::explain(const std::string& text) { app_->footer(text); }
 
 CLI::Option* arguments::add(const std::string& name, const std::string& help, const std::string& shown,
@@ -168,12 +172,12 @@ void arguments::json(std::string& file) {
 }
 
 int run_program(const std::string& name, const std::string& what, const std::function<void(arguments&)>& add, int argc,
-                char** argv) {
+                char** argv, afterwards then) {
   try {
-    watch_interrupts();
+    if (then == afterwards::run) watch_interrupts();
     CLI::App app{what, name};
     app.set_version_flag("--version", "cmdq " CMDQ_VERSION);
-    arguments program(app);
+    arguments program(app, then);
     add(program);
     return parse_and_run(app, argc, argv);
   } catch (const check_error& e) {

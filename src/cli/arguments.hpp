@@ -16,11 +16,14 @@ class Option;
 
 namespace cmdq::cli {
 
+/// What happens once the command line is understood.
+enum class afterwards : std::uint8_t { run, nothing };
+
 /// A command or group of commands that is being described. Options write into the variables given, whose values at that
 /// time are the defaults that --help shows; the variables must outlive the parsing. A list is one value with commas.
 class arguments {
  public:
-  explicit arguments(CLI::App& app) : app_(&app) {}
+  arguments(CLI::App& app, afterwards then) : app_(&app), then_(then) {}
 
   /// A command of this group.
   arguments add(const std::string& name, const std::string& what);
@@ -52,6 +55,7 @@ class arguments {
   CLI::Option* add(const std::string& name, const std::string& help, const std::string& shown,
                    std::function<void(const std::string&)> set);
   CLI::App* app_;
+  afterwards then_;
 };
 
 /// Largest time of one step of a device: ten seconds, in nanoseconds.
@@ -60,6 +64,6 @@ inline constexpr std::uint64_t most_step_ns = 10'000'000'000;
 /// Builds the program with `add`, parses, and runs what was asked for. Returns the exit code; every error is told on
 /// standard error, one that concerns the usage with the way to the help behind it.
 int run_program(const std::string& name, const std::string& what, const std::function<void(arguments&)>& add, int argc,
-                char** argv);
+                char** argv, afterwards then = afterwards::run);
 
 }  // namespace cmdq::cli

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
 #include <string_view>
 
 namespace cmdq::manycore {
@@ -69,18 +68,15 @@ phase_table by_phase(const site_table& sites) noexcept {
 
 std::string chrome_trace(const std::vector<span>& spans, const std::vector<std::string>& actor_names) {
   std::string out = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
-  const auto to = std::back_inserter(out);
   for (std::size_t i = 0; i < actor_names.size(); ++i)
-    fmt::format_to(to,
-                   R"({{"ph":"M","pid":1,"tid":{},"name":"thread_name","args":{{"name":"{}"}}}},)"
-                   "\n",
-                   i, actor_names[i]);
+    out += fmt::format(R"({{"ph":"M","pid":1,"tid":{},"name":"thread_name","args":{{"name":"{}"}}}},)"
+                       "\n",
+                       i, actor_names[i]);
   for (const auto& s : spans)
-    fmt::format_to(to,
-                   R"({{"ph":"X","pid":1,"tid":{},"name":"{}","ts":{}.{:06},"dur":{}.{:06}}},)"
-                   "\n",
-                   s.actor, s.name, s.begin / 1'000'000, s.begin % 1'000'000, (s.end - s.begin) / 1'000'000,
-                   (s.end - s.begin) % 1'000'000);
+    out += fmt::format(R"({{"ph":"X","pid":1,"tid":{},"name":"{}","ts":{}.{:06},"dur":{}.{:06}}},)"
+                       "\n",
+                       s.actor, s.name, s.begin / 1'000'000, s.begin % 1'000'000, (s.end - s.begin) / 1'000'000,
+                       (s.end - s.begin) % 1'000'000);
   return out + R"({"ph":"M","pid":1,"name":"process_name","args":{"name":"simulated machine"}}]})"
                "\n";
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "codec/encode.hpp"
 #include "codec/fields_text.hpp"
 #include "commands.hpp"
 #include "errors.hpp"
@@ -91,18 +92,23 @@ void run(const encode_options& o) {
     return out.finish();
   }
   if (o.name.empty()) throw input_error("encode: a command's NAME is missing; `cmdq encode --list` names them all");
-  const bool all = upper(o.name) == "CFGI_ALL";
-  if (all && !o.fields.empty()) throw input_error("CFGI_ALL has no fields: it is CFGI_STE_RANGE with range=31");
-  const layout& l = layout_named(all ? "CFGI_STE_RANGE" : o.name);
-  const auto c = smmuv3::encode(parse(l, all ? std::vector<std::string>{"range=31"} : o.fields));
-  if (!c) throw input_error(fmt::format("{}: {}", l.name, explain(c.why())));
+  const command c = command_from(o.name, o.fields);
   results out(o.json);
-  out.say(to_table(*c));
-  out.add([&](auto& j) { j.update(to_json(*c)); });
+  out.say(to_table(c));
+  out.add([&](auto& j) { j.update(to_json(c)); });
   out.finish();
 }
 
 }  // namespace
+
+command command_from(const std::string& name, const std::vector<std::string>& fields) {
+  const bool all = upper(name) == "CFGI_ALL";
+  if (all && !fields.empty()) throw input_error("CFGI_ALL has no fields: it is CFGI_STE_RANGE with range=31");
+  const layout& l = layout_named(all ? "CFGI_STE_RANGE" : name);
+  const auto c = smmuv3::encode(parse(l, all ? std::vector<std::string>{"range=31"} : fields));
+  if (!c) throw input_error(fmt::format("{}: {}", l.name, explain(c.why())));
+  return *c;
+}
 
 void add_encode(arguments& program) {
   arguments encode = program.add("encode", "The two words of a command, from its name and fields");

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -34,14 +35,16 @@ void output_file::cannot(const char* why) const {
 void output_file::write(std::string_view text) {
   if (fd_ < 0) return;
   is_new_ = false;
-  if (lseek(fd_, 0, SEEK_SET) == 0 && ftruncate(fd_, 0) != 0) cannot(std::strerror(errno));  // a pipe has no start
+  struct stat what {};
+  const bool regular = fstat(fd_, &what) == 0 && S_ISREG(what.st_mode);  // else a pipe, a terminal: nothing to replace
+  if (regular && (lseek(fd_, 0, SEEK_SET) != 0 || ftruncate(fd_, 0) != 0)) cannot(std::strerror(errno));
   while (!text.empty()) {
     const ssize_t n = ::write(fd_, text.data(), text.size());
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) cannot(std::strerror(errno));
     text.remove_prefix(static_cast<std::size_t>(n));
   }
-  if (fsync(fd_) != 0 && errno != EINVAL && errno != EROFS && errno != ENOTSUP) cannot(std::strerror(errno));
+  if (regular && fsync(fd_) != 0) cannot(std::strerror(errno));
 }
 
 results::results(const std::string& json)

@@ -47,7 +47,7 @@ class results {
 
   /// Text on standard output, at once; nothing when JSON goes there.
   void say(std::string_view text);
-  /// Adds to the JSON.
+  /// Adds to the JSON; before the same is said, so that what was seen is in the file.
   void add(const std::function<void(nlohmann::ordered_json&)>& change);
   /// All is there: writes the JSON.
   void finish();

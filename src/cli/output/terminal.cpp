@@ -71,8 +71,7 @@ void finish_standard_output() {
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) cannot_write();
 }
 
-std::string printable(std::string_view text) {
-  constexpr std::size_t most = 60;
+std::string printable(std::string_view text, std::size_t most) {
   std::string out;
   for (const char c : text.substr(0, most)) {
     if (c >= ' ' && c <= '~')

@@ -24,8 +24,9 @@ void complain_line(std::string_view text);
 /// The last word on standard output. Throws input_error when something of it could not be written.
 void finish_standard_output();
 
-/// Text from a file or the command line as it may be shown: whatever is not printable ASCII as \xNN, long texts cut.
-std::string printable(std::string_view text);
+/// Text from a file or the command line as it may be shown: whatever is not printable ASCII as \xNN, cut after `most`
+/// characters.
+std::string printable(std::string_view text, std::size_t most = 60);
 
 /// One line on standard error that is drawn again and again, from two seconds after the start on: how far the work is.
 /// Nothing where standard error is no terminal or TERM is dumb. No colours, so NO_COLOR is kept by itself.

@@ -183,7 +183,7 @@ class replay_engine {
           "{}: the ring is too small: {} threads x {} entries (the longest list and its CMD_SYNC) = {} "
           "may be outstanding, limit {} entries; what serves: {}",
           with_.strategy, with_.threads, longest_list(queue_options()), why.value, why.limit,
-          ways_out(with_.threads, longest_list(queue_options()), with_.entries));
+          ways_out(with_.threads, why.value, with_.entries));
     if (why.limit == 1 && why.value == with_.groups && with_.groups > 1)
       return fmt::format("{} does not gather in groups: groups: {}, limit 1", with_.strategy, why.value);
     return fmt::format("{}: {}: {}, limit {}", name(why.code), why.field, why.value, why.limit);

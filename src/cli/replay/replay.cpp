@@ -134,8 +134,8 @@ class table {
                           r.prod_writes, per_write(r.lists, r.prod_writes), r.cons_reads, r.retries, r.seconds * 1e3);
     else
       text += fmt::format("{:>7} {:>8} {:>7} {:>11} {:>10} {:>10} {:>8} {:>9}", "-", "-", "-", "-", "-", "-", "-", "-");
+    out_.add([&](auto& j) { j["runs"].push_back(to_json(s.name, with, r)); });  // first: what is seen is kept
     out_.say(fmt::format("{}  {}\n", text, verdict(with, r)));
-    out_.add([&](auto& j) { j["runs"].push_back(to_json(s.name, with, r)); });
     ++runs_;
     failed_ += r.failed.empty() ? 0 : 1;
     refused_ += r.refused.empty() ? 0 : 1;
@@ -146,7 +146,7 @@ class table {
   void end(bool skip_refused) {
     if (failed_ == 0 && refused_ < runs_)
       out_.say(fmt::format("all checks passed: {} runs{}\n", runs_ - refused_,
-                           refused_ != 0 ? fmt::format(", {} refused", refused_) : ""));
+                           refused_ != 0 ? fmt::format(", {} refused (their rows say why)", refused_) : ""));
     out_.finish();
     if (failed_ != 0) throw check_error(fmt::format("{} of {} runs failed their checks", failed_, runs_));
     if (refused_ > (skip_refused && refused_ < runs_ ? too_small_ : 0))

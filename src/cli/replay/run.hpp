@@ -48,8 +48,8 @@ using telling = std::function<void(std::uint64_t)>;
 const std::vector<std::string>& strategy_names();
 report run_replay(const stream& s, const setup& with, const telling& tell);
 
-/// What else would serve `threads` that may each have `longest` entries outstanding, where a ring of `entries` is too
-/// small for the strategy that was asked for.
-std::string ways_out(std::uint32_t threads, std::uint32_t longest, std::uint32_t entries);
+/// What else would serve, where `outstanding` entries of `threads` do not fit into a ring of `entries` with the
+/// strategy that was asked for.
+std::string ways_out(std::uint32_t threads, std::uint64_t outstanding, std::uint32_t entries);
 
 }  // namespace cmdq::cli

@@ -44,9 +44,10 @@ report run_replay(const stream& s, const setup& with, const telling& tell) {
   throw input_error(fmt::format("strategy {} is none of {}", with.strategy, fmt::join(strategy_names(), ", ")));
 }
 
-std::string ways_out(std::uint32_t threads, std::uint32_t longest, std::uint32_t entries) {
+std::string ways_out(std::uint32_t threads, std::uint64_t outstanding, std::uint32_t entries) {
   std::vector<std::string> ways;
-  const std::uint64_t enough = std::bit_ceil(std::uint64_t{threads} * longest);
+  const std::uint64_t longest = (outstanding + threads - 1) / threads;
+  const std::uint64_t enough = std::bit_ceil(outstanding);
   if (enough <= 1U << max_log2_size) ways.push_back(fmt::format("--entries {}", enough));
   if (entries / longest >= 1) ways.push_back(fmt::format("--threads {}", entries / longest));
   std::vector<std::string> patient;

@@ -52,14 +52,14 @@ void run(const std::vector<const figure*>& chosen, const outputs& to) {
   for (const figure* f : chosen) {
     line.step(f->name);
     const reproduction r = f->run();
-    out.say(fmt::format("{}\n\n{}\n", f->title, r.text));
-    body += fmt::format("<h2>{}</h2>\n{}", escaped(f->title), r.html);
     out.add([&](auto& j) {
       if (chosen.size() == 1)
         j.update(r.json);
       else
         j[f->name] = r.json;
     });
+    out.say(fmt::format("{}\n\n{}\n", f->title, r.text));
+    body += fmt::format("<h2>{}</h2>\n{}", escaped(f->title), r.html);
   }
   out.finish();
   if (html.wanted()) html.write(page(body));

@@ -266,8 +266,8 @@ bool add_row(results& out, const topology& t, const dma_arguments& a, const std:
     text = fmt::format("refused: {}", e.what());
     row["refused"] = e.what();
   }
-  out.say(fmt::format("{:>5} {:<7} {}\n", cpus, mode, text));
   out.add([&](auto& j) { j["rows"].push_back(row); });
+  out.say(fmt::format("{:>5} {:<7} {}\n", cpus, mode, text));
   return done;
 }
 

@@ -9,6 +9,7 @@
 
 #include "errors.hpp"
 #include "output/input_file.hpp"
+#include "output/terminal.hpp"
 
 namespace cmdq::cli {
 
@@ -57,12 +58,12 @@ class looker : public nlohmann::json_sax<nlohmann::json> {
   bool start_array(std::size_t) override { return true; }
   bool end_array() override { return true; }
   bool parse_error(std::size_t position, const std::string& token, const nlohmann::detail::exception& e) override {
-    const std::size_t at = position - std::min(position, token.size());
     const std::string_view what = e.what();
-    const bool too_large = what.find("number overflow") != std::string_view::npos;
-    refuse(
-        file_, text_, at,
-        too_large ? fmt::format("number {}: larger than the limit 1.8e308", token) : fmt::format("not JSON: {}", what));
+    if (what.find("number overflow") != std::string_view::npos)
+      refuse(file_, text_, position - std::min(position, token.size()),
+             fmt::format("number {}: larger than the limit 1.8e308", printable(token)));
+    refuse(file_, text_, position - std::min<std::size_t>(position, 1),
+           fmt::format("not JSON: {}", printable(what, 300)));
   }
 
  private:
@@ -92,11 +93,15 @@ manycore::topology read_topology(const std::string& name_or_file) {
     throw input_error(fmt::format("{}: neither a readable file nor a shipped topology (shipped: {}); {}", name_or_file,
                                   fmt::join(manycore::shipped_topologies(), ", "), e.what()));
   }
-  check_nesting(name_or_file, text);
-  looker look(name_or_file, text);
+  return parse_topology_text(text, name_or_file);
+}
+
+manycore::topology parse_topology_text(const std::string& text, const std::string& file) {
+  check_nesting(file, text);
+  looker look(file, text);
   nlohmann::json::sax_parse(text, &look);
-  const manycore::topology t = manycore::parse_topology(text, name_or_file);
-  check_times(name_or_file, t);
+  const manycore::topology t = manycore::parse_topology(text, file);
+  check_times(file, t);
   return t;
 }
 

@@ -11,4 +11,7 @@ namespace cmdq::cli {
 /// file, line and column where the text is no JSON, nested too deep or holds a number that is none.
 manycore::topology read_topology(const std::string& name_or_file);
 
+/// The same from a text; `file` is its name in errors.
+manycore::topology parse_topology_text(const std::string& text, const std::string& file);
+
 }  // namespace cmdq::cli

@@ -40,6 +40,8 @@ struct world {
     if (lazy) require(map.set_mode(dma::mode::lazy, memory_, {.cpus = cpus}));
   }
   [[nodiscard]] double syncs() const { return static_cast<double>(device_.syncs); }
+  /// How often the lock that all CPUs share was taken.
+  [[nodiscard]] double shared_locks() { return static_cast<double>(map.iova().space().operations()); }
 
  private:
   std::vector<std::byte> bytes_ = std::vector<std::byte>(40 << 20);
@@ -71,11 +73,13 @@ void map_unmap(benchmark::State& state, bool lazy) {
       static_cast<double>(state.iterations()), benchmark::Counter::kIsRate | benchmark::Counter::kAvgThreads);
   if (state.thread_index() == 0) {
     state.counters["syncs"] = shared->syncs();
+    const auto pairs = static_cast<double>(state.iterations()) * state.threads();
+    state.counters["shared_locks_per_pair"] = shared->shared_locks() / pairs;
     shared.reset();
   }
 }
 
-BENCHMARK_CAPTURE(map_unmap, strict, false)->Arg(4)->Arg(64)->ThreadRange(1, 128)->UseRealTime();
-BENCHMARK_CAPTURE(map_unmap, lazy, true)->Arg(4)->Arg(64)->ThreadRange(1, 128)->UseRealTime();
+BENCHMARK_CAPTURE(map_unmap, strict, false)->Arg(4)->Arg(128)->Arg(132)->Arg(2052)->ThreadRange(1, 128)->UseRealTime();
+BENCHMARK_CAPTURE(map_unmap, lazy, true)->Arg(4)->Arg(128)->Arg(132)->Arg(2052)->ThreadRange(1, 128)->UseRealTime();
 
 }  // namespace

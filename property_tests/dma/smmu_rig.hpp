@@ -127,7 +127,7 @@ struct smmu_rig {
     require(device.attach(m.entries, log2_ring, m.device_address));
     queue = std::make_unique<queue_type>(*plan, device);
     require(invalidator.init(memory, *queue, cpus + 1, cached_translations<P>::space));
-    const dma::iova_options iova{.cpus = cpus + 1, .depot_magazines = 64, .log2_pages = log2_pages};
+    const dma::iova_options iova{.cpus = cpus + 1, .depot_magazines = 64, .log2_pages = log2_pages, .hole_percent = 100};
     require(map.init(memory, {.base = base, .iova = iova}, invalidator));
     tlb.table = &map.table();
     if (drive == model::device_drive::stepped) {

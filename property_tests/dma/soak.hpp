@@ -53,7 +53,7 @@ class soak {
     timer.join();
     soak_result r;
     r.refused = refused_;
-    if (rig_.map.close(0) != status::ok) ++r.refused;
+    if (rig_.map.close(0).code != status::ok) ++r.refused;
     r.pairs = pairs_;
     r.full = full_;
     r.stale = stale_;

@@ -17,7 +17,7 @@ struct iova_options {
   uint32_t depot_magazines = 64;  ///< full magazines that the depot can hold, all sizes together
   unsigned log2_pages = 20;       ///< size of the IOVA space
   unsigned size_classes = 6;      ///< cached: 1, 2, 4 .. 2^(size_classes - 1) pages; 1 KiB per class and CPU
-  unsigned hole_percent = 3;      ///< share of the space that may stay unused so that buffers can have 2 MiB pages
+  unsigned hole_percent = 5;      ///< share of the space that may stay unused so that buffers can have 2 MiB pages
 };
 
 inline constexpr uint32_t max_cpus = 4096;

@@ -21,7 +21,7 @@ class iova_space {
  public:
   /// Takes about 0.75 bytes per page. `hole_percent`: how much of the space blocks that begin at a multiple of 2 MiB
   /// may leave unused behind them. Errors: out_of_range (log2_pages, hole_percent), no_space (arena too small).
-  status init(arena& memory, unsigned log2_pages, unsigned hole_percent = 3) noexcept {
+  status init(arena& memory, unsigned log2_pages, unsigned hole_percent = 5) noexcept {
     if (log2_pages > max_log2_pages || hole_percent > 100) return status::out_of_range;
     pages_ = 1U << log2_pages;
     begins_ = memory.take<uint64_t>((pages_ + run_tree::pages_per_word - 1) / run_tree::pages_per_word);

@@ -30,7 +30,7 @@ void check_clean(const test::soak_result& r) {
 
 CMDQ_TEST(strict_unmap_issues_exactly_the_commands_of_the_range_rules_and_one_sync) {
   std::vector<command> log;
-  rig r(13, 1, model::device_drive::in_write, &log);
+  rig r(13, 1, model::device_drive::in_write, {.log = &log});
   cmdq::test::property([&](uint32_t some_bytes, uint8_t kind) {
     const device dev{true, {static_cast<huge_pages>(kind % 3), (kind & 8) != 0}};
     const uint64_t bytes = some_bytes % (7 * mib) + 1;
@@ -63,7 +63,7 @@ CMDQ_TEST(strict_unmap_issues_exactly_the_commands_of_the_range_rules_and_one_sy
 
 CMDQ_TEST(many_runs_are_split_over_lists_and_covered_by_the_last_sync) {
   std::vector<command> log;
-  rig r(14, 1, model::device_drive::in_write, &log);
+  rig r(14, 1, model::device_drive::in_write, {.log = &log});
   gather batch;
   std::vector<uint64_t> iova;
   for (uint64_t i = 0; i < 28; ++i) iova.push_back(*r.map.map(0, small_pages, i * mib, 21 * 4096));  // gaps between
@@ -82,7 +82,7 @@ CMDQ_TEST(many_runs_are_split_over_lists_and_covered_by_the_last_sync) {
 
 CMDQ_TEST(lazy_flush_is_one_command_for_the_address_space) {
   std::vector<command> log;
-  rig r(12, 1, model::device_drive::in_write, &log);
+  rig r(12, 1, model::device_drive::in_write, {.log = &log});
   CMDQ_CHECK_EQ(r.map.set_mode(mode::lazy, r.memory, {.cpus = 1}), status::ok);
   for (int i = 0; i < 257; ++i) {
     const uint64_t v = *r.map.map(0, small_pages, 0x1000, 4096);

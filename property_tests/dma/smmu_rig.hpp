@@ -107,30 +107,43 @@ struct smmu_rig {
   using hardware = model::hardware<P, entry, translating_hooks<P>>;
   using queue_type = command_queue<hardware, Config>;
   using invalidator_type = dma::queue_invalidator<P, queue_type>;
-  static constexpr unsigned log2_ring = 12;
+  static constexpr unsigned log2_ring = 14;
+  static constexpr std::uint32_t most_producers = 320;
   static constexpr std::uint64_t base = std::uint64_t{1} << 30;
 
-  /// `cpus`: numbers that mapping threads use; one more is there for the timer.
-  smmu_rig(unsigned log2_pages, std::uint32_t cpus, model::device_drive drive, std::vector<command>* log = nullptr)
+  /// How the rig differs from the usual.
+  struct ways {
+    std::vector<command>* log = nullptr;  ///< commands executed
+    dma::address_space space = cached_translations<P>::space;
+    dma::mapper_options options{};  ///< base, cpus and the like are the rig's
+    bool by_hand = false;           ///< a stepped device has no thread
+    std::uint64_t deadline_ns = 20'000'000'000;
+  };
+
+  /// `cpus`: numbers that mapping threads use; one more is there for the timer. Two producers for each.
+  smmu_rig(unsigned log2_pages, std::uint32_t cpus, model::device_drive drive) : smmu_rig(log2_pages, cpus, drive, {}) {}
+  smmu_rig(unsigned log2_pages, std::uint32_t cpus, model::device_drive drive, const ways& w)
       : bytes((std::size_t{16} << log2_pages) + (cpus + 1) * std::size_t{80'000} + (1 << 20)),
-        ring(std::make_unique<fixed_memory<P, log2_ring>>()),
-        device(drive, {}, hooks(log)) {
+        ring(std::make_unique<fixed_memory<P, log2_ring, most_producers>>()),
+        device(drive, {}, hooks(w.log)) {
     memory = dma::arena(bytes.data(), bytes.size());
     options o;
     o.log2_size = log2_ring;
-    o.producers = cpus + 1;
+    o.producers = 2 * (cpus + 1);
     o.batch_limit = 32;
-    o.deadline_ns = 20'000'000'000;
+    o.deadline_ns = w.deadline_ns;
     const auto plan = make_plan<Config>(o, ring->memory());
     require(plan.code());
     const auto m = ring->memory();
     require(device.attach(m.entries, log2_ring, m.device_address));
     queue = std::make_unique<queue_type>(*plan, device);
-    require(invalidator.init(memory, *queue, cpus + 1, cached_translations<P>::space));
-    const dma::iova_options iova{.cpus = cpus + 1, .depot_magazines = 64, .log2_pages = log2_pages, .hole_percent = 100};
-    require(map.init(memory, {.base = base, .iova = iova}, invalidator));
+    require(invalidator.init(memory, *queue, o.producers, w.space));
+    dma::mapper_options wanted = w.options;
+    wanted.base = base;
+    wanted.iova = {.cpus = cpus + 1, .depot_magazines = 64, .log2_pages = log2_pages, .hole_percent = 100};
+    require(map.init(memory, wanted, invalidator));
     tlb.table = &map.table();
-    if (drive == model::device_drive::stepped) {
+    if (drive == model::device_drive::stepped && !w.by_hand) {
       stepper = std::thread([this] { device.run_until([this] { return stop.load(); }); });
     }
   }
@@ -150,7 +163,7 @@ struct smmu_rig {
 
   std::vector<std::byte> bytes;
   dma::arena memory;
-  std::unique_ptr<fixed_memory<P, log2_ring>> ring;
+  std::unique_ptr<fixed_memory<P, log2_ring, most_producers>> ring;
   cached_translations<P> tlb;
   hardware device;
   std::unique_ptr<queue_type> queue;

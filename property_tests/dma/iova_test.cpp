@@ -148,8 +148,9 @@ CMDQ_TEST(blocks_of_all_cpus_never_overlap_and_all_come_back) {
     auto arena = mem.arena();
     dma::iova_cache<P> cache;
     const unsigned classes = some_classes % 9;
-    CMDQ_CHECK_EQ(cache.init(arena, {.cpus = 3, .depot_magazines = 2, .log2_pages = log2_pages, .size_classes = classes}),
-                  status::ok);
+    CMDQ_CHECK_EQ(
+        cache.init(arena, {.cpus = 3, .depot_magazines = 2, .log2_pages = log2_pages, .size_classes = classes}),
+        status::ok);
     CMDQ_CHECK_EQ(cache.largest_cached(), classes == 0 ? 0U : 1U << (classes - 1));
     reference ref;
     for (const uint32_t move : moves) {

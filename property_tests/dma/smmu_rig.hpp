@@ -28,7 +28,7 @@ class cached_translations {
   void apply(const command& raw) {
     const auto c = smmuv3::decode(raw);
     if (!c) return;
-    const std::scoped_lock guard(mutex_);
+    const one_step guard(mutex_);
     if (class_of(raw.word[0]) == command_class::tlb) ++tlbi;
     std::erase_if(lines_, [&](const auto& kept) { return model::invalidates(*c, kept.second.entry, false); });
   }
@@ -36,17 +36,17 @@ class cached_translations {
   /// What the device reaches at `iova`; `look(translation)` runs while no invalidation can.
   template <class Look>
   void translate(std::uint64_t iova, const Look& look) {
-    const std::scoped_lock guard(mutex_);
+    const one_step guard(mutex_);
     const dma::translation hit = cached(iova);
     look(hit.valid ? hit : fill(iova));
   }
   bool holds(std::uint64_t iova) {
-    const std::scoped_lock guard(mutex_);
+    const one_step guard(mutex_);
     return cached(iova).valid;
   }
   /// True when a cached translation of [iova, iova + bytes) leads elsewhere than to `pa`.
   bool stale(std::uint64_t iova, std::uint64_t pa, std::uint64_t bytes) {
-    const std::scoped_lock guard(mutex_);
+    const one_step guard(mutex_);
     for (std::uint64_t at = 0; at < bytes; at += 4096) {
       const dma::translation t = cached(iova + at);
       if (t.valid && t.pa != pa + at) return true;
@@ -85,7 +85,21 @@ class cached_translations {
     return t;
   }
 
-  std::mutex mutex_;
+  /// One step: under a lock between threads, without a scheduling point between fibers of one thread.
+  class one_step {
+   public:
+    explicit one_step(std::recursive_mutex& m) : guard_(m) { peek(true); }
+    ~one_step() { peek(false); }
+    one_step(const one_step&) = delete;
+    one_step& operator=(const one_step&) = delete;
+
+   private:
+    static void peek([[maybe_unused]] bool on) {
+      if constexpr (requires { P::peeking; }) P::peeking = on;
+    }
+    std::scoped_lock<std::recursive_mutex> guard_;
+  };
+  std::recursive_mutex mutex_;
   std::map<std::pair<std::uint64_t, unsigned>, line> lines_;
 };
 
@@ -121,7 +135,8 @@ struct smmu_rig {
   };
 
   /// `cpus`: numbers that mapping threads use; one more is there for the timer. Two producers for each.
-  smmu_rig(unsigned log2_pages, std::uint32_t cpus, model::device_drive drive) : smmu_rig(log2_pages, cpus, drive, {}) {}
+  smmu_rig(unsigned log2_pages, std::uint32_t cpus, model::device_drive drive)
+      : smmu_rig(log2_pages, cpus, drive, {}) {}
   smmu_rig(unsigned log2_pages, std::uint32_t cpus, model::device_drive drive, const ways& w)
       : bytes((std::size_t{16} << log2_pages) + (cpus + 1) * std::size_t{80'000} + (1 << 20)),
         ring(std::make_unique<fixed_memory<P, log2_ring, most_producers>>()),

@@ -12,7 +12,7 @@ struct device {
   /// unmaps are strict whatever the mapper's mode.
   bool trusted = true;
   page_policy pages;
-  unsigned address_bits = 64;   ///< it cannot address 2^address_bits and above
+  unsigned address_bits = 64;                ///< it cannot address 2^address_bits and above
   uint64_t most_per_segment = ~uint64_t{0};  ///< bytes of one segment of a scatter list that map_sg() merged
 };
 

@@ -28,8 +28,7 @@ concept mapping = requires(M& m, uint32_t cpu, const device& dev, uint64_t addre
 /// A device without an IOMMU: it sees physical addresses. It has no memory of its own to give: alloc() is refused
 /// (no_space).
 struct passthrough {
-  result<uint64_t> map(uint32_t, const device& dev, uint64_t pa, uint64_t bytes,
-                       direction = direction::both) noexcept {
+  result<uint64_t> map(uint32_t, const device& dev, uint64_t pa, uint64_t bytes, direction = direction::both) noexcept {
     if (bytes == 0) return refusal{status::invalid_argument, "bytes", bytes, 1};
     const uint64_t last = dev.address_bits < 64 ? (uint64_t{1} << dev.address_bits) - 1 : ~uint64_t{0};
     if (pa > last || bytes - 1 > last - pa) return refusal{status::out_of_range, "pa", pa, last};

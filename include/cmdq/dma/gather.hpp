@@ -68,7 +68,9 @@ class gather {
     }
     run_[runs_++] = {iova, size, page_log2};
   }
-  void add_block(uint64_t iova, uint64_t bytes, uint32_t bounced) noexcept { block_[blocks_++] = {iova, bytes, bounced}; }
+  void add_block(uint64_t iova, uint64_t bytes, uint32_t bounced) noexcept {
+    block_[blocks_++] = {iova, bytes, bounced};
+  }
   void clear() noexcept { runs_ = blocks_ = 0; }
 
  private:

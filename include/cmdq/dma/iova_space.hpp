@@ -61,7 +61,8 @@ class iova_space {
     const holding guard(lock_);
     if (!free_.all(first, pages, true)) return false;
     free_.set(first, pages, false);
-    for (uint32_t i = first; i < first + pages; ++i) set_begin(i, true);  // no block runs into it, none is freed from it
+    for (uint32_t i = first; i < first + pages; ++i)
+      set_begin(i, true);  // no block runs into it, none is freed from it
     reserved_ += pages;
     if (used_ == 0) largest_ = free_.longest();
     return true;

@@ -85,8 +85,8 @@ class mapper {
     return o;
   }
 
-  /// One invalidation and one CMD_SYNC for all of `batch`, which is empty afterwards. Nothing to do: no command. Errors:
-  /// would_block (closed; the batch is as it was), those of the invalidation.
+  /// One invalidation and one CMD_SYNC for all of `batch`, which is empty afterwards. Nothing to do: no command.
+  /// Errors: would_block (closed; the batch is as it was), those of the invalidation.
   status sync(uint32_t cpu, gather& batch) noexcept {
     if (batch.empty()) return status::ok;
     if (!batch.belongs_to(this)) return status::invalid_argument;
@@ -119,8 +119,8 @@ class mapper {
     return s;
   }
 
-  /// Maps a scatter list as one block: `out` gets at most `n` segments of IOVAs, in order, neighbours joined where their
-  /// addresses meet and device::most_per_segment allows it; the result is how many. `out` may be `list`. All or
+  /// Maps a scatter list as one block: `out` gets at most `n` segments of IOVAs, in order, neighbours joined where
+  /// their addresses meet and device::most_per_segment allows it; the result is how many. `out` may be `list`. All or
   /// nothing. Errors and cost: as map().
   result<uint32_t> map_sg(uint32_t cpu, const device& dev, const segment* list, uint32_t n, segment* out,
                           direction way = direction::both) noexcept {
@@ -153,21 +153,19 @@ class mapper {
     return unmap(cpu, dev, mapped[0].address, last.address - mapped[0].address + last.bytes);
   }
 
-  /// What the CPU wrote to a mapped buffer is the device's to read afterwards; may be part of it. Copies where pages are
-  /// bounced and does nothing else: the layer is for devices that snoop, and what orders the CPU's stores before the
-  /// device's reads is the barrier of the register write that tells the device to go (write_prod() has it). Errors:
+  /// What the CPU wrote to a mapped buffer is the device's to read afterwards; may be part of it. Copies where pages
+  /// are bounced and does nothing else: the layer is for devices that snoop, and what orders the CPU's stores before
+  /// the device's reads is the barrier of the register write that tells the device to go (write_prod() has it). Errors:
   /// invalid_argument (not mapped).
   status sync_for_device(uint32_t, const device& dev, uint64_t iova, uint64_t bytes) noexcept {
-    return sync_pages(dev, iova, bytes, [&](uint32_t i, uint32_t low, uint32_t high) {
-      blocks_.pool().copy_in(i, low, high);
-    });
+    return sync_pages(dev, iova, bytes,
+                      [&](uint32_t i, uint32_t low, uint32_t high) { blocks_.pool().copy_in(i, low, high); });
   }
-  /// What the device wrote is the CPU's to read afterwards. As sync_for_device(); what orders the device's writes before
-  /// the CPU's reads is the barrier behind the read that showed that the device is done (read_cons() has it).
+  /// What the device wrote is the CPU's to read afterwards. As sync_for_device(); what orders the device's writes
+  /// before the CPU's reads is the barrier behind the read that showed that the device is done (read_cons() has it).
   status sync_for_cpu(uint32_t, const device& dev, uint64_t iova, uint64_t bytes) noexcept {
-    return sync_pages(dev, iova, bytes, [&](uint32_t i, uint32_t low, uint32_t high) {
-      blocks_.pool().copy_back(i, low, high);
-    });
+    return sync_pages(dev, iova, bytes,
+                      [&](uint32_t i, uint32_t low, uint32_t high) { blocks_.pool().copy_back(i, low, high); });
   }
 
   /// Zeroed memory of the pool, mapped: whole pages that no other buffer shares. Errors: as map(); no_space also where
@@ -319,8 +317,7 @@ class mapper {
   /// decides.
   status collect(const block& b, gather& into) noexcept {
     bool mine = false;
-    const uint32_t chain =
-        blocks_.clear(b, mine, [&](uint64_t iova, unsigned log2) { into.add_page(iova, log2); });
+    const uint32_t chain = blocks_.clear(b, mine, [&](uint64_t iova, unsigned log2) { into.add_page(iova, log2); });
     if (!mine) return status::invalid_argument;
     into.add_block(b.iova, b.bytes, chain);
     return status::ok;

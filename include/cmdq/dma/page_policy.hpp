@@ -51,8 +51,8 @@ constexpr unsigned page_log2_at(page_policy policy, uint64_t iova, uint64_t pa, 
 
 /// What is known of a device and its system when the page policy is chosen.
 struct huge_page_facts {
-  bool translated = false;        ///< an IOMMU translates for this device
-  bool supported = false;         ///< the system can give buffers 2 MiB pages
+  bool translated = false;          ///< an IOMMU translates for this device
+  bool supported = false;           ///< the system can give buffers 2 MiB pages
   bool worth_untranslated = false;  ///< the device gains from them without an IOMMU, too
 };
 

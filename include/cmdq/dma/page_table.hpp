@@ -43,8 +43,8 @@ class page_table {
   };
   /// A page that was entered once.
   struct page {
-    bool known = false;      ///< there is one, although its translation may be gone (see withdraw())
-    bool valid = false;      ///< the device finds it
+    bool known = false;  ///< there is one, although its translation may be gone (see withdraw())
+    bool valid = false;  ///< the device finds it
     ends end;
     uint64_t pa = 0;
     unsigned log2 = log2_4k;

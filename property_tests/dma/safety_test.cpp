@@ -12,8 +12,9 @@ using rig = test::smmu_rig<default_config>;
 constexpr device small_pages{true, {huge_pages::never, false}};
 
 test::soak_result short_soak(uint32_t threads, bool lazy, uint64_t rounds) {
-  test::soak<default_config> s(threads, lazy);
-  return s.run(std::chrono::steady_clock::now() + std::chrono::milliseconds(300), rounds);
+  test::soak s(threads, lazy);
+  return s.run(std::chrono::steady_clock::now() + std::chrono::milliseconds(300), rounds,
+               std::chrono::milliseconds(100));
 }
 
 void check_clean(const test::soak_result& r) {
@@ -21,9 +22,10 @@ void check_clean(const test::soak_result& r) {
   CMDQ_CHECK_EQ(r.full, 0U);
   CMDQ_CHECK_EQ(r.stale, 0U);
   CMDQ_CHECK_EQ(r.dead, 0U);
+  CMDQ_CHECK_EQ(r.changed, 0U);
   CMDQ_CHECK_EQ(r.leaked, 0U);
   CMDQ_CHECK_EQ(r.lost, 0U);
-  CMDQ_CHECK(r.hits > 0 && r.pairs > 0);
+  CMDQ_CHECK(r.hits > 0 && r.pairs > 0 && r.interrupts > 0 && r.teardowns > 0);
 }
 
 }  // namespace

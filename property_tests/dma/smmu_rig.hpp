@@ -54,7 +54,17 @@ class cached_translations {
     return false;
   }
 
-  const dma::page_table<P>* table = nullptr;
+  /// From here on misses are walked in `t`; nullptr: nothing is found.
+  void walk(const dma::page_table<P>* t) {
+    const one_step guard(mutex_);
+    table_ = t;
+  }
+  /// Translations cached.
+  std::size_t lines() {
+    const one_step guard(mutex_);
+    return lines_.size();
+  }
+
   std::atomic<std::uint64_t> tlbi{0};
 
  private:
@@ -71,7 +81,7 @@ class cached_translations {
     return {};
   }
   dma::translation fill(std::uint64_t iova) {
-    const dma::translation t = table->walk(iova);
+    const dma::translation t = table_ == nullptr ? dma::translation{} : table_->walk(iova);
     if (!t.valid) return t;
     // A 64 KiB page is 16 level-3 descriptors; this device caches the one it needs.
     const unsigned log2 = t.page_log2 == dma::log2_2m ? dma::log2_2m : dma::log2_4k;
@@ -99,6 +109,7 @@ class cached_translations {
     }
     std::scoped_lock<std::recursive_mutex> guard_;
   };
+  const dma::page_table<P>* table_ = nullptr;
   std::recursive_mutex mutex_;
   std::map<std::pair<std::uint64_t, unsigned>, line> lines_;
 };
@@ -157,7 +168,7 @@ struct smmu_rig {
     wanted.base = base;
     wanted.iova = {.cpus = cpus + 1, .depot_magazines = 64, .log2_pages = log2_pages, .hole_percent = 100};
     require(map.init(memory, wanted, invalidator));
-    tlb.table = &map.table();
+    tlb.walk(&map.table());
     if (drive == model::device_drive::stepped && !w.by_hand) {
       stepper = std::thread([this] { device.run_until([this] { return stop.load(); }); });
     }

@@ -73,7 +73,8 @@ bool reference(const any_command& c, const tlb_entry& e, bool e2h) {
 
 tlb_entry any_entry() {
   tlb_entry e;
-  e.where = *rc::gen::weightedElement<regime>({{4, regime::stage1}, {1, regime::stage2}, {1, regime::combined}, {1, regime::el2}});
+  e.where = *rc::gen::weightedElement<regime>(
+      {{4, regime::stage1}, {1, regime::stage2}, {1, regime::combined}, {1, regime::el2}});
   e.vmid = *rc::gen::inRange<uint16_t>(0, 2);
   e.asid = *rc::gen::inRange<uint16_t>(0, 2);
   e.global = e.where != regime::stage2 && *rc::gen::weightedElement<bool>({{3, false}, {1, true}});

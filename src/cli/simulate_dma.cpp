@@ -134,7 +134,8 @@ dma_result run_dma(const topology& shape, const dma_arguments& a, unsigned cpus,
   const dma::device dev{true, {huge, false}};
   const std::uint64_t bytes = a.buffer_kib * 1024;
   for (unsigned cpu = 0; cpu < cpus; ++cpu)
-    warm_up_magazines(units[cpu % a.devices]->map, cpu, dma::mapped_bytes(dev.pages, dev.trusted, buffer_pa, bytes) >> dma::log2_4k);
+    warm_up_magazines(units[cpu % a.devices]->map, cpu,
+                      dma::mapped_bytes(dev.pages, dev.trusted, buffer_pa, bytes) >> dma::log2_4k);
   const picoseconds think = a.think_ns < 0 ? shape.think : to_ps(a.think_ns);
   const picoseconds warm_up = to_ps(a.time_ns) / 5;
   const picoseconds end = warm_up + to_ps(a.time_ns);

@@ -63,6 +63,30 @@ constexpr uint64_t for_each_run(const segment* list, uint32_t n, const Use& use)
   return end;
 }
 
+/// The list as a device sees it from `iova` on, laid out as by for_each_run(): `out`, which may be `list`, gets a
+/// segment for each that does not meet the one before or that the device does not take in one with it. Returns how
+/// many.
+constexpr uint32_t joined_segments(const device& dev, const segment* list, uint32_t n, uint64_t iova,
+                                   segment* out) noexcept {
+  uint32_t used = 0;
+  uint64_t end = iova;
+  uint64_t pa_end = ~uint64_t{0};
+  for (uint32_t i = 0; i < n; ++i) {
+    const segment in = list[i];
+    const uint64_t rest = in.address & ((uint64_t{1} << log2_4k) - 1);
+    const uint64_t begin = in.address == pa_end ? end : round_up(end, log2_4k) + rest;
+    pa_end = in.address + in.bytes;
+    if (used != 0 && begin == end && out[used - 1].bytes <= dev.most_per_segment &&
+        in.bytes <= dev.most_per_segment - out[used - 1].bytes) {
+      out[used - 1].bytes += in.bytes;
+    } else {
+      out[used++] = {begin, in.bytes};
+    }
+    end = begin + in.bytes;
+  }
+  return used;
+}
+
 /// Bounce pages that keep the rest of a run's first and last page from the device.
 constexpr uint64_t partial_pages_of(uint64_t pa, uint64_t bytes) noexcept {
   const bool head = !is_aligned(pa, log2_4k);

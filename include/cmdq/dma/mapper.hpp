@@ -10,6 +10,7 @@
 #include <cmdq/dma/flush_queue.hpp>
 #include <cmdq/dma/gate.hpp>
 #include <cmdq/dma/invalidator.hpp>
+#include <cmdq/dma/parts.hpp>
 
 namespace cmdq::dma {
 
@@ -103,16 +104,16 @@ class mapper {
     if (!is_aligned(iova | bytes, log2_4k)) return status::misaligned;
     const passage inside(gate_, cpu);
     if (!inside) return status::would_block;
-    if (const status s = check_part(iova, bytes); s != status::ok) return s;
+    if (const status s = check_part(blocks_.table(), iova, bytes); s != status::ok) return s;
     gather part;
-    each_page(iova, bytes, [&](uint64_t at_iova, const auto& p) {
+    each_page(blocks_.table(), iova, bytes, [&](uint64_t at_iova, const auto& p) {
       blocks_.table().withdraw(at_iova);
       part.add_page(at_iova, p.log2);
     });
     const status s = invalidations_->invalidate(cpu, part.runs(), part.run_count());
     part.clear();
     if (s != status::ok) return s;
-    each_page(iova, bytes, [&](uint64_t, const auto& p) {
+    each_page(blocks_.table(), iova, bytes, [&](uint64_t, const auto& p) {
       const uint32_t bounced = blocks_.pool().bounce_at(p.pa);
       if (bounced != gather::no_slot) blocks_.pool().settle(bounced);
     });
@@ -127,22 +128,7 @@ class mapper {
     if (out == nullptr) return refusal{status::invalid_argument, "out", 0, 0};
     const result<typename blocks<P>::block> b = map_block(cpu, dev, list, n, way);
     if (!b) return b.why();
-    uint32_t used = 0;
-    uint64_t end = b->iova;
-    uint64_t pa_end = ~uint64_t{0};
-    for (uint32_t i = 0; i < n; ++i) {
-      const segment in = list[i];
-      const uint64_t iova = in.address == pa_end ? end : round_up(end, log2_4k) + (in.address & page_low);
-      pa_end = in.address + in.bytes;
-      if (used != 0 && iova == end && out[used - 1].bytes <= dev.most_per_segment &&
-          in.bytes <= dev.most_per_segment - out[used - 1].bytes) {
-        out[used - 1].bytes += in.bytes;
-      } else {
-        out[used++] = {iova, in.bytes};
-      }
-      end = iova + in.bytes;
-    }
-    return used;
+    return joined_segments(dev, list, n, b->iova, out);
   }
 
   /// Unmaps what map_sg() returned: its segments and their number. One invalidation. Errors: as unmap().
@@ -158,14 +144,16 @@ class mapper {
   /// the device's reads is the barrier of the register write that tells the device to go (write_prod() has it). Errors:
   /// invalid_argument (not mapped).
   status sync_for_device(uint32_t, const device& dev, uint64_t iova, uint64_t bytes) noexcept {
-    return sync_pages(dev, iova, bytes,
-                      [&](uint32_t i, uint32_t low, uint32_t high) { blocks_.pool().copy_in(i, low, high); });
+    if (dev.trusted) return status::ok;
+    return each_bounced(blocks_.table(), blocks_.pool(), iova, bytes,
+                        [&](uint32_t i, uint32_t low, uint32_t high) { blocks_.pool().copy_in(i, low, high); });
   }
   /// What the device wrote is the CPU's to read afterwards. As sync_for_device(); what orders the device's writes
   /// before the CPU's reads is the barrier behind the read that showed that the device is done (read_cons() has it).
   status sync_for_cpu(uint32_t, const device& dev, uint64_t iova, uint64_t bytes) noexcept {
-    return sync_pages(dev, iova, bytes,
-                      [&](uint32_t i, uint32_t low, uint32_t high) { blocks_.pool().copy_back(i, low, high); });
+    if (dev.trusted) return status::ok;
+    return each_bounced(blocks_.table(), blocks_.pool(), iova, bytes,
+                        [&](uint32_t i, uint32_t low, uint32_t high) { blocks_.pool().copy_back(i, low, high); });
   }
 
   /// Zeroed memory of the pool, mapped: whole pages that no other buffer shares. Errors: as map(); no_space also where
@@ -346,45 +334,6 @@ class mapper {
       m.lose(rest.block_count());  // closed: resume() or close() invalidates, but the ranges are gone
       m.gathers_.fetch_add(~uint64_t{0}, at<site::dma_count>);
     });
-  }
-
-  template <class Use>
-  void each_page(uint64_t iova, uint64_t bytes, const Use& use) noexcept {
-    for (uint64_t done = 0; done < bytes;) {
-      const auto p = blocks_.table().look(iova + done);
-      use(iova + done, p);
-      done += uint64_t{1} << p.log2;
-    }
-  }
-  [[nodiscard]] status check_part(uint64_t iova, uint64_t bytes) const noexcept {
-    if (!blocks_.table().inside(iova) || bytes > blocks_.table().bytes()) return status::invalid_argument;
-    for (uint64_t done = 0; done < bytes;) {
-      const auto p = blocks_.table().look(iova + done);
-      if (!p.known && blocks_.table().walk(iova + done).valid) return status::misaligned;
-      if (!p.valid || (p.end.first && done != 0)) return status::invalid_argument;
-      done += uint64_t{1} << p.log2;
-      if (done > bytes) return status::misaligned;
-      if (p.end.last && done != bytes) return status::invalid_argument;
-    }
-    return status::ok;
-  }
-
-  template <class Copy>
-  status sync_pages(const device& dev, uint64_t iova, uint64_t bytes, const Copy& copy) noexcept {
-    if (dev.trusted) return status::ok;
-    const page_table<P>& table = blocks_.table();
-    if (bytes == 0 || !table.inside(iova) || bytes > table.bytes() - (iova - table.base()))
-      return status::invalid_argument;
-    for (uint64_t at_iova = iova & ~page_low; at_iova < iova + bytes; at_iova += page_low + 1) {
-      const translation t = table.walk(at_iova);
-      if (!t.valid) return status::invalid_argument;
-      const uint32_t i = blocks_.pool().bounce_at(t.pa);
-      if (i == gather::no_slot) continue;
-      const uint64_t low = iova > at_iova ? iova - at_iova : 0;
-      const uint64_t high = iova + bytes - at_iova;
-      copy(i, static_cast<uint32_t>(low), static_cast<uint32_t>(high > page_low ? page_low + 1 : high));
-    }
-    return status::ok;
   }
 
   /// With nobody inside: everything that the device may have cached of the space is dropped.

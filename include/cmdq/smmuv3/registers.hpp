@@ -81,8 +81,8 @@ inline constexpr bits32 e2h{0, 0}, recinvsid{1, 1}, ptm{2, 2};
 inline constexpr uint32_t mask = 0x7;
 }  // namespace cr2
 
-/// What happens to traffic while CR0.SMMUEN = 0. A write is ignored while UPDATE is 1, and has taken effect when a write
-/// with UPDATE = 1 reads back with 0.
+/// What happens to traffic while CR0.SMMUEN = 0. A write is ignored while UPDATE is 1, and has taken effect when a
+/// write with UPDATE = 1 reads back with 0.
 namespace gbpa {
 inline constexpr bits32 abort{20, 20}, update{31, 31};
 }

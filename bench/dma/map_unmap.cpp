@@ -29,17 +29,21 @@ struct world {
   using queue_type = command_queue<hardware, default_config>;
   using invalidator_type = dma::queue_invalidator<P, queue_type>;
 
-  explicit world(bool lazy) : memory_(bytes_.data(), bytes_.size()) {
+  world(bool lazy, dma::iova_options iova) : memory_(bytes_.data(), bytes_.size()) {
+    iova.cpus = cpus;
+    iova.depot_magazines = 256;
     const auto ring = ring_->memory();
     require(device_.attach(ring.entries, log2_ring, ring.device_address));
     const auto plan = make_plan<default_config>({.log2_size = log2_ring, .producers = cpus}, ring);
     require(plan.code());
     queue_ = std::make_unique<queue_type>(*plan, device_);
     require(invalidator_.init(memory_, *queue_, cpus, {.vmid = 0, .asid = 1, .ril = true}));
-    require(map.init(memory_, {.iova = {.cpus = cpus, .depot_magazines = 256, .log2_pages = 20}}, invalidator_));
+    require(map.init(memory_, {.iova = iova}, invalidator_));
     if (lazy) require(map.set_mode(dma::mode::lazy, memory_, {.cpus = cpus}));
   }
   [[nodiscard]] double syncs() const { return static_cast<double>(device_.syncs); }
+  /// How often the lock that all CPUs share was taken.
+  [[nodiscard]] double shared_locks() { return static_cast<double>(map.iova().space().operations()); }
 
  private:
   std::vector<std::byte> bytes_ = std::vector<std::byte>(40 << 20);
@@ -55,8 +59,8 @@ struct world {
 
 std::unique_ptr<world> shared;
 
-void map_unmap(benchmark::State& state, bool lazy) {
-  if (state.thread_index() == 0) shared = std::make_unique<world>(lazy);
+void map_unmap(benchmark::State& state, bool lazy, const dma::iova_options& space) {
+  if (state.thread_index() == 0) shared = std::make_unique<world>(lazy, space);
   const auto cpu = static_cast<std::uint32_t>(state.thread_index());
   const std::uint64_t bytes = static_cast<std::uint64_t>(state.range(0)) * 1024;
   const dma::device dev{};
@@ -71,11 +75,24 @@ void map_unmap(benchmark::State& state, bool lazy) {
       static_cast<double>(state.iterations()), benchmark::Counter::kIsRate | benchmark::Counter::kAvgThreads);
   if (state.thread_index() == 0) {
     state.counters["syncs"] = shared->syncs();
+    const auto pairs = static_cast<double>(state.iterations()) * state.threads();
+    state.counters["shared_locks_per_pair"] = shared->shared_locks() / pairs;
     shared.reset();
   }
 }
 
-BENCHMARK_CAPTURE(map_unmap, strict, false)->Arg(4)->Arg(64)->ThreadRange(1, 128)->UseRealTime();
-BENCHMARK_CAPTURE(map_unmap, lazy, true)->Arg(4)->Arg(64)->ThreadRange(1, 128)->UseRealTime();
+/// As shipped; with one more size class, whose blocks 132 KiB take; with a space of which any part may stay unused for
+/// the sake of 2 MiB pages.
+constexpr dma::iova_options shipped{};
+constexpr dma::iova_options class_256k{.size_classes = 7};
+constexpr dma::iova_options roomy{.hole_percent = 100};
+
+#define CMDQ_BENCH_BOTH(NAME, OPTIONS, ...)                                                                   \
+  BENCHMARK_CAPTURE(map_unmap, strict##NAME, false, OPTIONS) __VA_ARGS__->ThreadRange(1, 128)->UseRealTime(); \
+  BENCHMARK_CAPTURE(map_unmap, lazy##NAME, true, OPTIONS) __VA_ARGS__->ThreadRange(1, 128)->UseRealTime()
+
+CMDQ_BENCH_BOTH(, shipped, ->Arg(4)->Arg(128)->Arg(132)->Arg(2052));
+CMDQ_BENCH_BOTH(_256k_cached, class_256k, ->Arg(132));
+CMDQ_BENCH_BOTH(_roomy, roomy, ->Arg(2052));
 
 }  // namespace

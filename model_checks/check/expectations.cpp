@@ -62,8 +62,14 @@ constexpr rejection rejections[] = {
     {{site::flush_begin, order::relaxed}, "dma/timer_armed"},
     {{site::flush_done, order::relaxed}, "dma/flush_released_elsewhere"},
     {{site::flush_check, order::relaxed}, "dma/flush_released_elsewhere"},
-    {{site::timer_leave, order::relaxed}, "dma/timer_closed"},
-    {{site::timer_wait, order::relaxed}, "dma/timer_closed"},
+    {{site::gate_enter, order::relaxed}, "dma/gate_closed"},
+    {{site::gate_leave, order::relaxed}, "dma/gate_closed"},
+    {{site::gate_wait, order::relaxed}, "dma/gate_closed"},
+    {{site::gate_open, order::relaxed}, "dma/gate_closed"},
+    {{site::slot_own, order::relaxed}, "dma/slot_handed_on"},
+    {{site::slot_leave, order::relaxed}, "dma/slot_handed_on"},
+    {{site::atc_attach_fence, order::acq_rel}, "dma/atc_attached"},
+    {{site::atc_look_fence, order::acq_rel}, "dma/atc_attached"},
     {{site::lazy_publish, order::relaxed}, "dma/lazy_switched_on"},
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// The DMA layer's lock, flush queue and its timer, and the switch to lazy mode.
+// The DMA layer's lock, flush queue and its timer, the switch to lazy mode, its gate, producers and ATC streams.
 #include "dma_scenarios.hpp"
 
 namespace cmdq::checks {
@@ -62,29 +62,33 @@ struct flush_timer : flush_scenario<dma::flush_queue<P>> {
   void finish() override { check(queue.pending() == 0 || queue.timer_deadline() != 0, "nobody waits for ever"); }
 };
 
-/// The owner of the memory closes the queue while the timer's callback runs.
-struct flush_closed : flush_scenario<dma::flush_queue<P>> {
-  static constexpr facts about{.name = "dma/timer_closed",
-                               .proves = "close() waits for a callback that runs and turns later ones away (L88)",
-                               .bounds = "1 timer callback beside close()",
+/// A device goes away behind the gate and comes back.
+struct gate_closed : gate_scenario<dma::gate<P>> {
+  static constexpr facts about{
+      .name = "dma/gate_closed",
+      .proves = "nobody is inside once the gate is empty (L88); who comes in later sees what was done",
+      .bounds = "1 call, then another, beside closing and opening",
+      .threads = 2,
+      .how = schedule::full};
+};
+
+/// A producer of the queue passes from one call to the next.
+struct slot_handed_on : slot_scenario {
+  static constexpr facts about{.name = "dma/slot_handed_on",
+                               .proves = "a producer is used by one call at a time, who sees what the last one wrote",
+                               .bounds = "2 calls, 1 producer",
+                               .threads = 2,
+                               .how = schedule::bounded,
+                               .bound = 3};
+};
+
+/// A device with an ATC is attached while an unmap invalidates.
+struct atc_attached : atc_scenario {
+  static constexpr facts about{.name = "dma/atc_attached",
+                               .proves = "an ATC that may hold a translation is named by the unmap's invalidation",
+                               .bounds = "1 unmap beside 1 attach and a walk",
                                .threads = 2,
                                .how = schedule::full};
-  bool gone = false;
-  flush_closed() { unmap(1); }
-  void thread(unsigned index) override {
-    if (index == 1) {
-      const auto flushed = [this](std::uint32_t) {
-        check(!gone, "no callback after close()");
-        device_memory.set(1);
-        return status::ok;
-      };
-      static_cast<void>(queue.on_timer(0, ~0ULL, flushed, [](std::uint32_t, const dma::deferred&) {}));
-      return;
-    }
-    queue.close();
-    gone = true;
-    device_memory.set(2);  // the memory goes
-  }
 };
 
 struct lazy_switch : lazy_scenario {
@@ -100,8 +104,10 @@ const registration<dma_lock> r1;
 const registration<flush_covers> r2;
 const registration<flush_released_elsewhere> r3;
 const registration<flush_timer> r4;
-const registration<flush_closed> r5;
+const registration<gate_closed> r5;
 const registration<lazy_switch> r6;
+const registration<slot_handed_on> r7;
+const registration<atc_attached> r8;
 
 }  // namespace
 }  // namespace cmdq::checks

@@ -4,7 +4,9 @@
 #include "../support/fixtures.hpp"
 
 #include <cmdq/dma/flush_queue.hpp>
+#include <cmdq/dma/gate.hpp>
 #include <cmdq/dma/mapper.hpp>
+#include <cmdq/dma/queue_invalidator.hpp>
 
 namespace cmdq::checks {
 
@@ -56,6 +58,85 @@ struct flush_scenario : scenario {
     check(queue.add(0, {i, 4096}, flush_call(), release_call()) == status::ok, "the range is taken");
   }
   void flush() { check(queue.flush_all(0, flush_call(), release_call()) == status::ok, "the flush succeeds"); }
+};
+
+template <class Gate>
+struct gate_scenario : scenario {
+  alignas(256) unsigned char bytes[512];
+  arena_words words{bytes, sizeof bytes};
+  Gate gate;
+  P::plain<std::uint32_t> device;  ///< what the gate is for
+  gate_scenario() {
+    dma::arena memory(bytes, sizeof bytes);
+    check(gate.init(memory, 1) == status::ok, "the gate fits");
+  }
+  void thread(unsigned index) override {
+    if (index == 1) {
+      gate.close();
+      if (!gate.empty(no_deadline)) return;
+      device.set(device.get() + 1);
+      gate.open();
+      return;
+    }
+    for (int call = 0; call < 2; ++call) {
+      if (!gate.enter(0)) continue;
+      device.set(device.get() + 1);
+      gate.leave(0);
+    }
+  }
+};
+
+/// A queue whose producers write plain data.
+struct slot_scenario : scenario {
+  struct queue_type {
+    struct done {
+      status code = status::ok;
+    };
+    struct producer {
+      P::plain<std::uint32_t>* used = nullptr;
+      done issue(const command*, std::uint32_t) noexcept {
+        used->set(used->get() + 1);
+        return {};
+      }
+      done insert(const command*, std::uint32_t) noexcept { return {}; }
+    };
+    struct options_type {
+      std::uint64_t deadline_ns = no_deadline;
+    };
+    options_type opts() const noexcept { return {}; }
+    status attach(producer& p) noexcept {
+      p.used = &used;
+      return status::ok;
+    }
+    P::plain<std::uint32_t> used;
+  };
+  alignas(256) unsigned char bytes[1024];
+  arena_words words{bytes, sizeof bytes};
+  queue_type queue;
+  dma::queue_invalidator<P, queue_type> invalidator;
+  slot_scenario() {
+    dma::arena memory(bytes, sizeof bytes);
+    check(invalidator.init(memory, queue, 1, {}) == status::ok, "the producer fits");
+  }
+  void thread(unsigned) override { check(invalidator.invalidate_all(0) == status::ok, "a producer is found"); }
+  void finish() override { check(queue.used.get() == 2, "both were alone"); }
+};
+
+struct atc_scenario : scenario {
+  dma::atc_streams<P> streams;
+  P::atomic<std::uint64_t> entry{1};
+  bool held = false;     ///< the device's ATC has the translation
+  bool dropped = false;  ///< the invalidation named its stream
+  void thread(unsigned index) override {
+    if (index == 1) {
+      check(streams.attach({.sid = 1}) == status::ok, "there is room");
+      held = entry.load(at<site::table_walk>) != 0;
+      return;
+    }
+    entry.store(0, at<site::table_clear>);
+    streams.each([&](const dma::atc_stream&) { dropped = true; });
+  }
+  void finish() override { check(!held || dropped, "no translation is left in an ATC"); }
 };
 
 /// Words that know when they were built: using one before its construction is visible is a race.

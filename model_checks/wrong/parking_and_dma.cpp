@@ -49,10 +49,42 @@ struct wrong_flush_no_fence : flush_scenario<dma::flush_queue<P>> {
   }
 };
 
+struct wrong_slot : slot_scenario {
+  static constexpr facts about{.name = "wrong/producer_looked_at_then_taken",
+                               .proves = "two calls use one producer",
+                               .bounds = "2 calls, 1 producer",
+                               .threads = 2,
+                               .how = schedule::bounded,
+                               .bound = 3,
+                               .expected = ending::data_race,
+                               .broken = {site::slot_own, fault::lost_update}};
+};
+struct wrong_atc : atc_scenario {
+  static constexpr facts about{.name = "wrong/atc_attached_without_a_fence",
+                               .proves = "an ATC is filled from an entry whose invalidation does not name it",
+                               .bounds = "1 unmap beside 1 attach and a walk",
+                               .threads = 2,
+                               .how = schedule::full,
+                               .expected = ending::assertion,
+                               .broken = {site::atc_attach_fence, fault::skipped}};
+};
+struct wrong_gate : gate_scenario<dma::gate<P>> {
+  static constexpr facts about{.name = "wrong/gate_closed_in_two_steps",
+                               .proves = "a call comes in between the look at the gate and its closing",
+                               .bounds = "2 calls beside closing and opening",
+                               .threads = 2,
+                               .how = schedule::full,
+                               .expected = ending::data_race,
+                               .broken = {site::gate_close, fault::lost_update}};
+};
+
 const registration<wrong_park_no_fence> r1;
 const registration<wrong_park_uncounted> r2;
 const registration<wrong_dma_lock> r3;
 const registration<wrong_flush_no_fence> r4;
+const registration<wrong_slot> r5;
+const registration<wrong_atc> r6;
+const registration<wrong_gate> r7;
 
 }  // namespace
 }  // namespace cmdq::checks

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <cmdq/dma/flush_queue.hpp>
 #include <functional>
-#include <thread>
 
 #include "dma/support.hpp"
 #include "support/test.hpp"
@@ -152,38 +151,6 @@ CMDQ_TEST(failed_flush_releases_nothing_and_is_tried_again) {
   P::clock += 10 * ms;
   CMDQ_CHECK(q.timer());
   CMDQ_CHECK((q.released == std::vector<uint64_t>{1, 2}));
-}
-
-CMDQ_TEST(bug_L88_close_waits_for_the_running_callback) {
-  bench_queue q({.cpus = 1});
-  CMDQ_CHECK_EQ(q.add(0, 1), status::ok);
-  P::clock += 10 * ms;
-  std::atomic<bool> inside{false};
-  std::atomic<bool> go_on{false};
-  std::atomic<bool> left{false};
-  std::atomic<bool> closed_early{false};
-  q.during = [&] {
-    inside = true;
-    while (!go_on) std::this_thread::yield();
-    left = true;
-  };
-  std::thread timer([&] { q.timer(); });
-  while (!inside) std::this_thread::yield();
-  std::thread closer([&] {
-    q.queue.close();
-    closed_early = !left;
-  });
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  go_on = true;
-  timer.join();
-  closer.join();
-  CMDQ_CHECK(!closed_early);
-  CMDQ_CHECK_EQ(q.released.size(), 1U);
-  CMDQ_CHECK_EQ(q.add(0, 2), status::ok);
-  P::clock += 10 * ms;
-  CMDQ_CHECK(!q.timer());  // closed: later callbacks do nothing
-  CMDQ_CHECK_EQ(q.flush_all(0), status::ok);
-  CMDQ_CHECK_EQ(q.queue.pending(), 0U);
 }
 
 CMDQ_TEST(set_up_of_a_flush_queue_refuses_what_it_cannot_do) {

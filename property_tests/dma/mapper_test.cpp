@@ -55,10 +55,10 @@ CMDQ_TEST(strict_unmap_leaves_no_translation_and_invalidates_exactly_its_pages) 
     CMDQ_CHECK_EQ(w.tlb.range_calls, 1U);
     uint64_t invalidated = 0;
     for (const page_run& r : w.tlb.last_runs) invalidated += r.bytes;
-    CMDQ_CHECK_EQ(invalidated, mapped_bytes(dev.pages, bytes + offset % 4096));
+    CMDQ_CHECK_EQ(invalidated, mapped_bytes(dev.pages, dev.trusted, pa, bytes));
     CMDQ_CHECK(w.tlb.last_runs.size() <= 3);
     for (uint64_t at = *iova & ~uint64_t{4095}; at < *iova + bytes; at += 4096) CMDQ_CHECK(!w.tlb.holds(at));
-    CMDQ_CHECK_EQ(w.map.close(0), status::ok);
+    CMDQ_CHECK_EQ(w.map.close(0).code, status::ok);
     CMDQ_CHECK_EQ(w.map.iova().space().used_pages(), 0U);
   });
 }
@@ -92,6 +92,7 @@ CMDQ_TEST(map_refuses_what_it_cannot_do) {
   const auto large = w.map.map(0, small_pages, 0, 17 * 4096);
   CMDQ_CHECK_EQ(large.code(), status::no_space);
   CMDQ_CHECK_EQ(large.why().value, 17U * 4096);
+  CMDQ_CHECK_EQ(large.why().limit, 16U * 4096);
   test::simple_iotlb<test::counted> tlb;
   mapper<test::counted, test::simple_iotlb<test::counted>> m;
   auto memory = w.mem.arena();
@@ -104,7 +105,7 @@ CMDQ_TEST(gather_shares_one_invalidation_and_merges_neighbours) {
   uint64_t iova[20];
   for (uint64_t i = 0; i < 20; ++i) iova[i] = *w.map.map(0, small_pages, i << 12, 4096);
   for (const uint64_t v : iova) w.touch(v, 4096);
-  for (const uint64_t v : iova) CMDQ_CHECK_EQ(w.map.unmap(0, small_pages, v, 4096, batch), status::ok);
+  for (const uint64_t v : iova) CMDQ_CHECK(w.map.unmap(0, small_pages, v, 4096, batch).ok());
   CMDQ_CHECK_EQ(w.tlb.range_calls, 0U);
   CMDQ_CHECK_EQ(w.map.sync(0, batch), status::ok);
   CMDQ_CHECK_EQ(w.tlb.range_calls, 1U);
@@ -121,12 +122,12 @@ CMDQ_TEST(gather_that_is_full_syncs_first) {
   std::vector<uint64_t> iova;
   for (uint64_t i = 0; i < 200; ++i) iova.push_back(*w.map.map(0, small_pages, i << 13, 4096 * (1 + i % 3)));
   for (uint64_t i = 0; i < 200; ++i) {
-    CMDQ_CHECK_EQ(w.map.unmap(0, small_pages, iova[i], 4096 * (1 + i % 3), batch), status::ok);
+    CMDQ_CHECK(w.map.unmap(0, small_pages, iova[i], 4096 * (1 + i % 3), batch).ok());
     CMDQ_CHECK(batch.run_count() <= gather::max_runs && batch.block_count() <= gather::max_blocks);
   }
   CMDQ_CHECK_EQ(w.map.sync(0, batch), status::ok);
   CMDQ_CHECK(w.tlb.range_calls >= 200 / gather::max_blocks && w.tlb.range_calls <= 20);
-  CMDQ_CHECK_EQ(w.map.close(0), status::ok);
+  CMDQ_CHECK_EQ(w.map.close(0).code, status::ok);
   CMDQ_CHECK_EQ(w.map.iova().space().used_pages(), 0U);
 }
 
@@ -139,7 +140,7 @@ CMDQ_TEST(strict_gives_no_iova_out_before_its_invalidation) {
   w.tlb.before = [&] { meanwhile = *w.map.map(0, small_pages, 0x3000, 4096); };
   CMDQ_CHECK_EQ(w.map.unmap(0, small_pages, first, 4096), status::ok);
   CMDQ_CHECK(meanwhile != 0 && meanwhile != first);
-  CMDQ_CHECK_EQ(w.map.unmap(0, small_pages, second, 4096, batch), status::ok);
+  CMDQ_CHECK(w.map.unmap(0, small_pages, second, 4096, batch).ok());
   CMDQ_CHECK_EQ(*w.map.map(0, small_pages, 0x4000, 4096), first);
   CMDQ_CHECK_EQ(w.map.sync(0, batch), status::ok);
   CMDQ_CHECK(meanwhile != second);
@@ -206,7 +207,7 @@ CMDQ_TEST(lazy_gives_no_iova_out_before_its_flush) {
     }
     CMDQ_CHECK_EQ(w.tlb.range_calls, 0U);
     for (const auto& [iova, size] : live) CMDQ_CHECK_EQ(w.map.unmap(0, small_pages, iova, size), status::ok);
-    CMDQ_CHECK_EQ(w.map.close(0), status::ok);
+    CMDQ_CHECK_EQ(w.map.close(0).code, status::ok);
     CMDQ_CHECK_EQ(w.map.iova().space().used_pages(), 0U);
   });
 }
@@ -348,7 +349,7 @@ struct race {
     stop = true;
     hardware.join();
     timer.join();
-    CMDQ_CHECK_EQ(w.map.close(0), status::ok);
+    CMDQ_CHECK_EQ(w.map.close(0).code, status::ok);
     CMDQ_CHECK_EQ(stale.load(), 0U);
     CMDQ_CHECK_EQ(dead.load(), 0U);
     CMDQ_CHECK_EQ(refused.load(), 0U);

@@ -19,7 +19,7 @@ struct tiles {
 
 tiles tile(page_policy policy, uint64_t pa, uint64_t bytes) {
   tiles t;
-  t.bytes = mapped_bytes(policy, bytes);
+  t.bytes = mapped_bytes(policy, true, pa, bytes);
   for (uint64_t done = 0; done < t.bytes;) {
     const unsigned log2 = page_log2_at(policy, done, pa + done, t.bytes - done);
     CMDQ_CHECK(done % (uint64_t{1} << log2) == 0 && (pa + done) % (uint64_t{1} << log2) == 0);
@@ -41,7 +41,10 @@ CMDQ_TEST(policy_by_example) {
   const tiles always = tile({huge_pages::always, false}, 0, 3 * mib);
   CMDQ_CHECK_EQ(always.bytes, 4 * mib);
   CMDQ_CHECK_EQ(always.huge, 2U);
-  CMDQ_CHECK_EQ(tile({huge_pages::always, false}, 4096, 2 * mib).huge, 0U);  // memory not aligned: small pages
+  const tiles apart = tile({huge_pages::always, false}, 4096, 2 * mib);  // memory not aligned: not rounded up
+  CMDQ_CHECK_EQ(apart.huge, 0U);
+  CMDQ_CHECK_EQ(apart.bytes, 2 * mib);
+  CMDQ_CHECK_EQ(mapped_bytes({huge_pages::always, false}, false, 0, 3 * mib), 3 * mib);  // not for untrusted devices
 }
 
 CMDQ_TEST(within_size_maps_no_byte_beyond_the_last_small_page) {
@@ -91,11 +94,12 @@ CMDQ_TEST(table_knows_where_a_buffer_begins_and_ends) {
   for (uint64_t first = 0; first < 12; ++first) {
     for (uint64_t pages = 0; pages < 12; ++pages) {
       const bool buffer = (first == 4 && pages == 4) || (first == 8 && pages == 1);
-      CMDQ_CHECK_EQ(table.is_buffer(first << 12, pages << 12), buffer);
+      CMDQ_CHECK_EQ(pages != 0 && table.buffer_bytes(first << 12) == pages << 12, buffer);
     }
   }
-  CMDQ_CHECK(!table.is_buffer(1023 << 12, 2 << 12));
-  CMDQ_CHECK(!table.is_buffer(4096, ~uint64_t{4095}));
+  table.set(1023 << 12, 0, log2_4k, {true, false});  // runs on beyond the end
+  CMDQ_CHECK_EQ(table.buffer_bytes(1023 << 12), 0U);
+  CMDQ_CHECK_EQ(table.buffer_bytes(~uint64_t{4095}), 0U);
 }
 
 CMDQ_TEST(set_up_of_a_table_refuses_what_it_cannot_do) {

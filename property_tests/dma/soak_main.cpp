@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// dma_soak --threads N --seconds S: half the time strict, half lazy, with the device translating all the while.
+// dma_soak --threads N --seconds S: half the time strict, half lazy, with interrupts, untrusted devices, power cycles
+// and teardown, and a device that translates and writes all the while.
 // Exit codes: 0 clean, 1 a violation, 2 bad input.
 #include <charconv>
 #include <cstdio>
@@ -20,17 +21,20 @@ unsigned number(const char* text, unsigned limit) {
 }
 
 bool run(const char* what, unsigned threads, unsigned half_seconds, bool lazy) {
-  test::soak<default_config> soak(threads, lazy);
+  test::soak soak(threads, lazy);
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(500) * half_seconds;
   const test::soak_result r = soak.run(end, 1);
-  std::printf("%s, %u threads: %llu pairs, %llu TLBIs, %llu flushes, %llu translations\n", what, threads,
-              static_cast<unsigned long long>(r.pairs), static_cast<unsigned long long>(r.tlbi),
-              static_cast<unsigned long long>(r.flushes), static_cast<unsigned long long>(r.hits));
-  std::printf("  stale %llu, reached after unmap %llu, leaked pages %llu, lost %llu, refused %llu, no space %llu: %s\n",
-              static_cast<unsigned long long>(r.stale), static_cast<unsigned long long>(r.dead),
-              static_cast<unsigned long long>(r.leaked), static_cast<unsigned long long>(r.lost),
-              static_cast<unsigned long long>(r.refused), static_cast<unsigned long long>(r.full),
-              r.clean() ? "clean" : "NOT CLEAN");
+  const auto n = [](std::uint64_t v) { return static_cast<unsigned long long>(v); };
+  std::printf(
+      "%s, %u threads: %llu pairs, %llu interrupts, %llu TLBIs, %llu flushes, %llu translations, "
+      "%llu pages written, %llu drains, %llu teardowns\n",
+      what, threads, n(r.pairs), n(r.interrupts), n(r.tlbi), n(r.flushes), n(r.hits), n(r.writes), n(r.drains),
+      n(r.teardowns));
+  std::printf(
+      "  stale %llu, reached after unmap %llu, bytes changed beside or after %llu, leaked pages %llu, lost %llu, "
+      "refused %llu, no space %llu: %s\n",
+      n(r.stale), n(r.dead), n(r.changed), n(r.leaked), n(r.lost), n(r.refused), n(r.full),
+      r.clean() ? "clean" : "NOT CLEAN");
   std::fflush(stdout);
   return r.clean();
 }

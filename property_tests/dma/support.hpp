@@ -8,6 +8,8 @@
 
 #include <array>
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -69,6 +71,40 @@ struct counted : platform::std_atomic {
   };
 };
 
+/// Memory behind the IOMMU, as the CPU sees it.
+class physical_memory {
+ public:
+  physical_memory(std::uint64_t pa, std::size_t bytes) : pa_(pa), bytes_(bytes) {}
+  unsigned char& at(std::uint64_t pa) { return bytes_.at(pa - pa_); }
+  dma::memory_view view() {
+    return {this, [](void* self, std::uint64_t pa) { return &static_cast<physical_memory*>(self)->at(pa); }};
+  }
+  /// Pages at its front for the mapper.
+  dma::pool_memory pool(std::uint32_t pages) { return {bytes_.data(), pa_, pages}; }
+  [[nodiscard]] std::uint64_t pa() const { return pa_; }
+  [[nodiscard]] std::size_t size() const { return bytes_.size(); }
+
+ private:
+  std::uint64_t pa_;
+  std::vector<unsigned char> bytes_;
+};
+
+/// std_atomic on which everything that waits runs `idle`; who waits too often waits for itself: that is the end.
+struct waiting : platform::std_atomic {
+  inline static std::function<void()> idle;
+  inline static unsigned waits = 0;
+  static constexpr unsigned most_waits = 100'000;
+  static void pause(const void*, unsigned) {
+    if (++waits > most_waits) {
+      std::fprintf(stderr, "somebody waits for itself\n");
+      std::abort();
+    }
+    if (idle) idle();
+  }
+  static void yield() noexcept {}
+  static std::uint64_t now_ns() noexcept { return std::uint64_t{waits} * 100; }
+};
+
 /// The invalidator and the device's translations in one: a cache that forgets only what it is told to forget. A walk
 /// and its entry are one step under the lock, so whatever a walk finds is seen by an invalidation that comes later.
 template <class P>
@@ -87,6 +123,7 @@ class simple_iotlb {
     return status::ok;
   }
   status invalidate_all(std::uint32_t) {
+    if (before_all) before_all();
     const std::scoped_lock guard(mutex_);
     if (failure != status::ok) return failure;
     ++all_calls;
@@ -116,7 +153,8 @@ class simple_iotlb {
   }
 
   const dma::page_table<P>* table = nullptr;
-  std::function<void()> before;  ///< runs when an invalidation is asked for and not yet done
+  std::function<void()> before;      ///< runs when an invalidation of ranges is asked for and not yet done
+  std::function<void()> before_all;  ///< the same for one of everything
   status failure = status::ok;
   std::uint64_t range_calls = 0;
   std::uint64_t all_calls = 0;

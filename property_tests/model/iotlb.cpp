@@ -45,7 +45,7 @@ bool by_address(opcode op) {
 /// The rules in the words of the facts, one property of the entry after the other.
 bool reference(const any_command& c, const tlb_entry& e, bool e2h) {
   std::set<opcode> reach;
-  if (e.where == regime::stage1)
+  if (e.where == regime::stage1 || e.where == regime::combined)
     reach = {opcode::tlbi_nsnh_all, opcode::tlbi_s12_vmall, opcode::tlbi_nh_all,
              opcode::tlbi_nh_asid,  opcode::tlbi_nh_va,     opcode::tlbi_nh_vaa};
   if (e.where == regime::stage2) reach = {opcode::tlbi_nsnh_all, opcode::tlbi_s12_vmall, opcode::tlbi_s2_ipa};
@@ -73,7 +73,8 @@ bool reference(const any_command& c, const tlb_entry& e, bool e2h) {
 
 tlb_entry any_entry() {
   tlb_entry e;
-  e.where = *rc::gen::weightedElement<regime>({{4, regime::stage1}, {1, regime::stage2}, {1, regime::el2}});
+  e.where = *rc::gen::weightedElement<regime>(
+      {{4, regime::stage1}, {1, regime::stage2}, {1, regime::combined}, {1, regime::el2}});
   e.vmid = *rc::gen::inRange<uint16_t>(0, 2);
   e.asid = *rc::gen::inRange<uint16_t>(0, 2);
   e.global = e.where != regime::stage2 && *rc::gen::weightedElement<bool>({{3, false}, {1, true}});

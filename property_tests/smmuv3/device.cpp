@@ -27,6 +27,7 @@ struct block {
   std::vector<std::pair<std::uint32_t, std::uint64_t>> writes;
   unsigned late_polls = 0;  ///< reads of CR0ACK before it follows CR0
   bool answers = true;
+  unsigned late_gbpa = 0;  ///< reads of GBPA before UPDATE falls
   unsigned polls = 0;
   unsigned barriers = 0;
   unsigned barriers_at_prod = 0;
@@ -36,6 +37,7 @@ struct fake_registers {
   block* b;
   std::uint32_t read32(std::uint32_t at) const {
     if (at == offset::cr0ack && b->answers && ++b->polls > b->late_polls) b->values[at] = b->values[offset::cr0];
+    if (at == offset::gbpa && b->late_gbpa-- == 0) b->values[at] &= 0x7fffffffU;
     return b->values[at];
   }
   void write32(std::uint32_t at, std::uint32_t v) const {
@@ -91,6 +93,43 @@ CMDQ_TEST(device_bring_up_writes_in_order_and_waits_for_each_acknowledgement) {
       {offset::cmdq_prod, 0x100}, {offset::cmdq_cons, 0x100},
       {offset::gerrorn, 9},       {offset::cr0, 8}};
   CMDQ_CHECK(b.writes == wanted);
+}
+
+CMDQ_TEST(device_taken_over_keeps_translating) {
+  block b;
+  b.values[offset::cr0] = b.values[offset::cr0ack] = 0x1f;  // translating, with all its queues
+  cmdq::smmuv3::setup s = usual;
+  s.before = cmdq::smmuv3::takeover::keep;
+  CMDQ_CHECK(device({&b}).bring_up<platform>(s).ok());
+  for (const auto& [at, v] : b.writes) {
+    CMDQ_CHECK(at != offset::cr1 && at != offset::cr2 && at != offset::gbpa);
+    if (at == offset::cr0) CMDQ_CHECK_EQ(v & 0x17, 0x17U);  // never off, not even for a moment
+  }
+  CMDQ_CHECK_EQ(b.values[offset::cr0], 0x1fU);
+  CMDQ_CHECK_EQ(b.writes.front().second, 0x17U);  // the queue stops before its base changes
+}
+
+CMDQ_TEST(device_stopped_before_takeover_lets_nothing_pass) {
+  block b;
+  b.values[offset::cr0] = b.values[offset::cr0ack] = 0x9;
+  b.values[offset::gbpa] = 0x80000123U;  // somebody's update is under way
+  b.late_gbpa = 3;
+  cmdq::smmuv3::setup s = usual;
+  s.before = cmdq::smmuv3::takeover::stop;
+  CMDQ_CHECK(device({&b}).bring_up<platform>(s).ok());
+  CMDQ_CHECK((b.writes[0] == std::pair<std::uint32_t, std::uint64_t>{offset::gbpa, 0x80100123U}));
+  CMDQ_CHECK((b.writes[1] == std::pair<std::uint32_t, std::uint64_t>{offset::cr0, 0}));
+  CMDQ_CHECK_EQ(b.values[offset::gbpa], 0x00100123U);
+  CMDQ_CHECK_EQ(b.values[offset::cr0], 8U);
+  block stuck;
+  stuck.values[offset::gbpa] = 0x80000000U;
+  stuck.late_gbpa = ~0U;
+  check_refused(stuck, status::timeout, "GBPA", 0x80000000U, 0, s);
+  CMDQ_CHECK(stuck.writes.empty());
+  block gone;
+  gone.values[offset::gbpa] = 0xffffffffU;
+  gone.late_gbpa = ~0U;
+  check_refused(gone, status::device_fault, "GBPA", 0xffffffffU, 0, s);
 }
 
 CMDQ_TEST(device_that_never_acknowledges_ends_in_a_timeout) {

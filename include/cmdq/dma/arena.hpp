@@ -6,7 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <new>
+namespace cmdq::dma {
+/// Where an object is built. <new> would be a library's header.
+struct placement {
+  void* memory;
+};
+}  // namespace cmdq::dma
+
+inline void* operator new(size_t, cmdq::dma::placement where) noexcept { return where.memory; }
 
 namespace cmdq::dma {
 
@@ -23,7 +30,7 @@ class arena {
     if (n == 0 || start < next_ || start > end_ || n > (end_ - start) / sizeof(T)) return nullptr;
     next_ = start + n * sizeof(T);
     T* const first = reinterpret_cast<T*>(start);
-    for (size_t i = 0; i < n; ++i) new (first + i) T();
+    for (size_t i = 0; i < n; ++i) new (placement{first + i}) T();
     return first;
   }
 

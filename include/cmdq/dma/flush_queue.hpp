@@ -29,7 +29,9 @@ struct deferred {
 };
 
 /// In all calls `flush(cpu)` invalidates the whole address space, waits for it and returns its status, and
-/// `release(cpu, deferred)` takes a range back. `release` is called with a ring's lock held and must not call back.
+/// `release(cpu, deferred)` takes a range back. `release` is called with a ring's lock held and must not call back;
+/// `flush` is called with no lock held. Everything but init() may be called from an interrupt handler, also one that
+/// interrupted another call here on its own CPU.
 template <platform_type P>
 class flush_queue {
  public:
@@ -48,42 +50,32 @@ class flush_queue {
     return status::ok;
   }
 
-  /// Defers a range whose page-table entries are cleared. Flushes first when the CPU's ring is full; when that flush
-  /// fails the range is not taken and the flush's status is returned. Cost: one fence, one uncontended lock, two reads
-  /// of shared lines; the timer's word is written only when no timer is armed.
+  /// Defers a range whose page-table entries are cleared. When the CPU's ring is full, flushes first; that flush covers
+  /// this range, too, so it is released at once. When the flush fails the range is not taken and the flush's status is
+  /// returned. Cost: one fence, one uncontended lock, two reads of shared lines; the timer's word is written only when
+  /// no timer is armed.
   template <class Flush, class Release>
   status add(uint32_t cpu, const deferred& range, const Flush& flush, const Release& release) noexcept {
     P::fence(at<site::unmap_fence>);  // [F] the clear comes before the look, or the flush's invalidation sees it
     const uint64_t begun = begun_.load(at<site::flush_look>);
     ring& r = ring_[cpu % rings_];
-    {
-      const holding guard(r.lock);
-      release_finished(cpu, r, release);
-      if (r.count == capacity_) {
-        if (const status s = run(cpu, flush); s != status::ok) return s;
-        release_finished(cpu, r, release);
-      }
-      uint32_t last = r.head + r.count;
-      if (last >= capacity_) last -= capacity_;
-      r.entries[last] = {range, begun};
-      ++r.count;
+    if (push(cpu, r, {range, begun}, release)) {
+      arm();
+      return status::ok;
     }
-    arm();
+    if (const status s = run(cpu, flush); s != status::ok) return s;
+    release_finished(cpu, r, release);
+    release(cpu, range);
     return status::ok;
   }
 
   /// The timer's callback; call it as often as you like. Flushes when the timer is armed and due at `now_ns`
-  /// (P::now_ns() time); returns whether it did. Once close() has begun it does nothing.
+  /// (P::now_ns() time); returns whether it did.
   template <class Flush, class Release>
   bool on_timer(uint32_t cpu, uint64_t now_ns, const Flush& flush, const Release& release) noexcept {
-    if ((callbacks_.fetch_add(1, at<site::timer_enter>) & closing) != 0) {
-      callbacks_.fetch_add(~0U, at<site::timer_leave>);
-      return false;
-    }
     uint64_t due = deadline_.load(at<site::timer_look>);
     const bool fires = due != 0 && now_ns >= due && deadline_.compare_exchange(due, 0, at<site::timer_fire>);
     if (fires && flush_all(cpu, flush, release) != status::ok) arm();  // tried again a period later
-    callbacks_.fetch_add(~0U, at<site::timer_leave>);
     return fires;
   }
 
@@ -92,21 +84,8 @@ class flush_queue {
   template <class Flush, class Release>
   status flush_all(uint32_t cpu, const Flush& flush, const Release& release) noexcept {
     const status s = run(cpu, flush);
-    for (uint32_t i = 0; i < rings_; ++i) {
-      const holding guard(ring_[i].lock);
-      release_finished(cpu, ring_[i], release);
-    }
+    for (uint32_t i = 0; i < rings_; ++i) release_finished(cpu, ring_[i], release);
     return s;
-  }
-
-  /// Ends the timer: waits for callbacks that run and turns later ones away. Call it before the memory goes.
-  void close() noexcept {
-    unsigned round = 0;
-    callbacks_.fetch_or(closing, at<site::timer_close>);
-    while (callbacks_.load(at<site::timer_wait>) != closing) {
-      P::pause(&callbacks_, round++);
-      P::yield();
-    }
   }
 
   /// When on_timer() has something to do; 0 while the timer is not armed.
@@ -124,7 +103,7 @@ class flush_queue {
   }
 
  private:
-  static constexpr uint32_t closing = 1U << 31;
+  static constexpr uint32_t releases_per_lock = 16;
 
   struct entry {
     deferred range;
@@ -151,13 +130,36 @@ class flush_queue {
   }
 
   template <class Release>
+  bool push(uint32_t cpu, ring& r, const entry& e, const Release& release) noexcept {
+    const holding guard(r.lock);
+    release_some(cpu, r, release);
+    if (r.count == capacity_) return false;
+    uint32_t last = r.head + r.count;
+    if (last >= capacity_) last -= capacity_;
+    r.entries[last] = e;
+    ++r.count;
+    return true;
+  }
+
+  template <class Release>
   void release_finished(uint32_t cpu, ring& r, const Release& release) noexcept {
+    for (bool more = true; more;) {
+      const holding guard(r.lock);
+      more = release_some(cpu, r, release);
+    }
+  }
+
+  /// A few at a time, so that interrupts are not masked for long. True when there may be more. Under the ring's lock.
+  template <class Release>
+  bool release_some(uint32_t cpu, ring& r, const Release& release) noexcept {
     const uint64_t finished = finished_.load(at<site::flush_check>);
-    while (r.count != 0 && r.entries[r.head].begun < finished) {
+    for (uint32_t i = 0; i < releases_per_lock; ++i) {
+      if (r.count == 0 || r.entries[r.head].begun >= finished) return false;
       release(cpu, r.entries[r.head].range);
       if (++r.head == capacity_) r.head = 0;
       --r.count;
     }
+    return true;
   }
 
   void arm() noexcept {
@@ -173,8 +175,7 @@ class flush_queue {
   uint64_t period_ns_ = 0;
   alignas(128) typename P::template atomic<uint64_t> begun_;
   alignas(128) typename P::template atomic<uint64_t> finished_;
-  alignas(128) typename P::template atomic<uint64_t> deadline_;   ///< 0: timer not armed
-  alignas(128) typename P::template atomic<uint32_t> callbacks_;  ///< callbacks inside, and the closing bit
+  alignas(128) typename P::template atomic<uint64_t> deadline_;  ///< 0: timer not armed
 };
 
 }  // namespace cmdq::dma

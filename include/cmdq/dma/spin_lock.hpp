@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// The lock of the DMA layer's per-CPU parts. It is nearly always free: a CPU meets another one at its own magazine or
-// flush ring only when a timer or an exhausted IOVA space visits it.
+// The lock of the DMA layer's parts. It is nearly always free: a CPU meets another one at its own magazine or flush
+// ring only when a timer or an exhausted IOVA space visits it. It is held with interrupts masked and never while the
+// device is waited for, so an interrupt handler never waits for what it interrupted.
 #pragma once
 
 #include <cmdq/platform/concepts.hpp>
@@ -10,11 +11,13 @@ namespace cmdq::dma {
 template <platform_type P>
 class spin_lock {
  public:
+  using platform = P;
   spin_lock() noexcept = default;
   spin_lock(const spin_lock&) = delete;
   spin_lock& operator=(const spin_lock&) = delete;
 
-  /// Waits as long as another holds it. One exchange when free; while it is held, only reads.
+  /// Waits as long as another holds it. One exchange when free; while it is held, only reads. Use `holding`: whoever
+  /// holds it must not be interrupted by one that wants it.
   void lock() noexcept {
     unsigned round = 0;
     while (word_.exchange(1, at<site::dma_lock>) != 0) {
@@ -31,7 +34,7 @@ class spin_lock {
   typename P::template atomic<uint32_t> word_;
 };
 
-/// Holds a lock for a scope.
+/// Holds a lock for a scope, inside the platform's critical section: interrupts are masked first and unmasked last.
 template <class Lock>
 class [[nodiscard]] holding {
  public:
@@ -41,6 +44,7 @@ class [[nodiscard]] holding {
   holding& operator=(const holding&) = delete;
 
  private:
+  [[no_unique_address]] typename Lock::platform::critical_section in_here_;  // before the lock and after it
   Lock& lock_;
 };
 

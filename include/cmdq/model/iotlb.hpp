@@ -10,15 +10,16 @@
 
 namespace cmdq::model {
 
-/// Whose translations they are: stage 1 of a VMID, stage 2 of a VMID, or EL2's.
-enum class regime : uint8_t { stage1, stage2, el2 };
+/// Whose translations they are: stage 1 of a VMID, stage 2 of a VMID, both in one (a guest's VA straight to the PA: a
+/// TLBI by IPA cannot find it), or EL2's.
+enum class regime : uint8_t { stage1, stage2, combined, el2 };
 
 /// What a cached translation or table walk belongs to, and the addresses it covers.
 struct tlb_entry {
   regime where = regime::stage1;
   uint16_t vmid = 0;
   uint16_t asid = 0;
-  bool global = false;        ///< stage 1 only: serves every ASID
+  bool global = false;        ///< stage 1 and combined only: serves every ASID
   bool table = false;         ///< walk cache: a table descriptor, not a translation
   uint8_t level = 3;          ///< level of the descriptor, 0..3
   uint8_t granule_log2 = 12;  ///< 12, 14 or 16
@@ -69,19 +70,20 @@ constexpr bool invalidates(const smmuv3::any_command& c, const tlb_entry& e, boo
   using smmuv3::opcode;
   const bool vmid = e.vmid == c.get(field::vmid);
   const bool asid = e.global || e.asid == c.get(field::asid);
+  const bool by_va = e.where == regime::stage1 || e.where == regime::combined;
   switch (c.op) {
     case opcode::tlbi_nsnh_all:
       return e.where != regime::el2;
     case opcode::tlbi_s12_vmall:
       return e.where != regime::el2 && vmid;
     case opcode::tlbi_nh_all:
-      return e.where == regime::stage1 && vmid;
+      return by_va && vmid;
     case opcode::tlbi_nh_asid:
-      return e.where == regime::stage1 && vmid && !e.global && e.asid == c.get(field::asid);
+      return by_va && vmid && !e.global && e.asid == c.get(field::asid);
     case opcode::tlbi_nh_va:
-      return e.where == regime::stage1 && vmid && asid && address_matches(c, e);
+      return by_va && vmid && asid && address_matches(c, e);
     case opcode::tlbi_nh_vaa:
-      return e.where == regime::stage1 && vmid && address_matches(c, e);
+      return by_va && vmid && address_matches(c, e);
     case opcode::tlbi_s2_ipa:
       return e.where == regime::stage2 && vmid && address_matches(c, e);
     case opcode::tlbi_el2_all:

@@ -11,6 +11,7 @@
 //   [C] completion: effects         -> CONS / MSI   => caller returns
 //   [L] limit:     limit_store      -> PROD write   => CONS read    -> limit_load
 //   [F] flush:     unmap_fence / flush_fence, flush_done => flush_check -> IOVA reused
+//   [A] ATCs:      stream attached, atc_attach_fence / page table cleared, atc_look_fence
 //   [H] handed on: condition made true -> left_count;  left_add -> condition looked at again (Dekker)
 //   [M] mailboxes: list written     -> mailbox_fill => mailbox_take -> list copied -> placed_store => placed_look
 //                  -> next list written;  combiner_let_go => combiner_take
@@ -188,10 +189,19 @@ enum class order : unsigned char { relaxed, acquire, release, acq_rel, seq_cst }
   X(timer_look, relaxed, "timer_arm", "only whether to arm; a stale 'armed' cannot be read after flush_look", "-") \
   X(timer_arm, relaxed, "timer_look", "the entry it is armed for comes under the ring's lock", "-") \
   X(timer_fire, relaxed, "timer_look", "carried by flush_begin", "-") \
-  X(timer_enter, relaxed, "timer_close", "callers and closing are one word; what a callback uses it knows from its own caller", "-") \
-  X(timer_leave, release, "timer_wait", "the callback's last access comes before the queue's end", "use after destruction") \
-  X(timer_close, relaxed, "timer_enter", "callers and closing are one word: one of the two sees the other", "-") \
-  X(timer_wait, acquire, "timer_leave", "see timer_leave", "use after destruction") \
+  X(gate_enter, acquire, "gate_open", "callers and the closed bit are one word; who comes in after resume() sees what it did before", "queue used before it is back") \
+  X(gate_leave, release, "gate_wait", "a call's last access comes before the gate is found empty", "use after destruction, or of a device without power") \
+  X(gate_look, relaxed, "gate_close", "fail-fast only: who looks does not use the device", "-") \
+  X(gate_close, relaxed, "gate_enter", "callers and the closed bit are one word: one of the two sees the other", "-") \
+  X(gate_wait, acquire, "gate_leave", "see gate_leave", "see gate_leave") \
+  X(gate_open, release, "gate_enter", "see gate_enter", "see gate_enter") \
+  X(slot_look, relaxed, "slot_leave", "a guess that the exchange confirms", "-") \
+  X(slot_own, acquire, "slot_leave", "a producer passes from one call to the next", "two calls use one producer") \
+  X(slot_leave, release, "slot_own", "see slot_own", "see slot_own") \
+  X(atc_attach, relaxed, "atc_look", "[A] ordered by the fences atc_attach_fence / atc_look_fence", "-") \
+  X(atc_look, relaxed, "atc_attach", "[A] ordered by the fences atc_attach_fence / atc_look_fence", "-") \
+  X(atc_attach_fence, seq_cst, "atc_look_fence", "[A] either the invalidation names the stream or its device walks after the clear", "stale translation in the ATC of a device attached meanwhile") \
+  X(atc_look_fence, seq_cst, "atc_attach_fence", "[A] see atc_attach_fence", "see atc_attach_fence") \
   X(lazy_publish, release, "lazy_look", "who defers sees the flush queue set up", "unmap on a queue half set up") \
   X(lazy_look, relaxed, "lazy_publish", "the flush queue is used only behind unmap_fence or flush_fence, which acquire", "-") \
   X(dma_count, relaxed, "dma_count", "statistics", "-")

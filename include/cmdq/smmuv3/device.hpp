@@ -11,6 +11,19 @@ namespace cmdq::smmuv3 {
 
 namespace offset = registers::offset;
 
+/// What becomes of a device that already translates, for somebody before us: firmware, a kernel that crashed.
+enum class takeover : uint8_t {
+  /// CR0 is cleared, and traffic meets what GBPA says, after a reset mostly a bypass: for a device that nobody uses.
+  clear,
+  /// Translation, event and PRI queue go on with the tables that are there, CR1 and CR2 stay: only the command queue is
+  /// ours. No transaction sees a change. For a hypervisor that takes over from firmware, and a crash kernel that lets
+  /// old DMA end where it may.
+  keep,
+  /// Traffic is refused (GBPA.ABORT) before CR0 is cleared: no transaction passes untranslated. GBPA stays like that
+  /// until the driver, its tables ready, sets SMMUEN. For a crash kernel that ends old DMA.
+  stop,
+};
+
 /// Bring-up parameters.
 struct setup {
   uint64_t queue_base = 0;  ///< device address of the ring, aligned to its size
@@ -21,6 +34,7 @@ struct setup {
   /// CR2: PTM (no broadcast TLB maintenance from the CPUs) and RECINVSID (bad stream ids are recorded).
   uint32_t cr2 = registers::cr2::ptm.mask() | registers::cr2::recinvsid.mask();
   uint64_t timeout_ns = 100000000;  ///< one budget for all steps
+  takeover before = takeover::clear;
 };
 
 /// The device. `Registers` and `Barriers` are policies (cmdq/platform/mmio.hpp).
@@ -63,10 +77,12 @@ class device {
     return decode_capabilities(idr0, idr1, idr3, idr5, registers_.read32(offset::iidr));
   }
 
-  /// Takes the device from any state to "consumes commands, translates nothing": disable and wait for CR0ACK, CR1, CR2,
-  /// CMDQ_BASE, PROD = CONS = first, acknowledge old errors, CMDQEN and wait again (SMMUv3 section 6.3.9: CR0 holds
-  /// when CR0ACK shows it; base and indices are writable only while CMDQEN = 0). The ring's content must be ready;
-  /// nothing may use the queue meanwhile. Stale configuration and TLB entries survive: invalidate first thing. Errors:
+  /// Takes the device from any state to "consumes our commands", translating nothing, or with takeover::keep what it
+  /// translated before: disable and wait for CR0ACK, CR1, CR2, CMDQ_BASE, PROD = CONS = first, acknowledge old errors,
+  /// CMDQEN and wait again (SMMUv3 section 6.3.9: CR0 holds when CR0ACK shows it; base and indices are writable only
+  /// while CMDQEN = 0, and CR1 and CR2 not while SMMUEN = 1). The ring's content must be ready; nothing may use the
+  /// queue meanwhile, and what another owner's queue still held is not executed. Stale configuration and TLB entries
+  /// survive: invalidate first thing, or with keep once the tables are replaced. Errors:
   /// device_fault (reads as ones, or queues preset), out_of_range, misaligned, timeout; why() names the register, what
   /// it held and what it should have held. Ends within `timeout_ns` of P's clock.
   template <platform_type P>
@@ -76,15 +92,22 @@ class device {
     if (const refusal why = check(s, c); why.code != status::ok) return why;
     const auto base = registers::make_cmdq_base(s.queue_base, s.queue_log2, c.max_log2_size);
     if (!base) return base.why();
-    if (const refusal why = write_cr0<P>(0, start, s.timeout_ns); why.code != status::ok) return why;
-    registers_.write32(offset::cr1, s.cr1);
-    registers_.write32(offset::cr2, s.cr2);
+    if (s.before == takeover::stop) {
+      if (const refusal why = refuse_traffic<P>(start, s.timeout_ns); why.code != status::ok) return why;
+    }
+    const uint32_t kept =
+        s.before == takeover::keep ? registers_.read32(offset::cr0) & registers::cr0::mask & ~enabled : 0;
+    if (const refusal why = write_cr0<P>(kept, start, s.timeout_ns); why.code != status::ok) return why;
+    if (s.before != takeover::keep) {
+      registers_.write32(offset::cr1, s.cr1);
+      registers_.write32(offset::cr2, s.cr2);
+    }
     registers_.write64(offset::cmdq_base, *base);
     const uint32_t first = geometry{s.queue_log2}.to_register(s.first);
     registers_.write32(offset::cmdq_prod, first);
     registers_.write32(offset::cmdq_cons, first);
     if (active_errors() != 0) write_gerrorn(read_gerror());
-    if (const refusal why = write_cr0<P>(enabled, start, s.timeout_ns); why.code != status::ok) return why;
+    if (const refusal why = write_cr0<P>(kept | enabled, start, s.timeout_ns); why.code != status::ok) return why;
     return c;
   }
 
@@ -121,6 +144,29 @@ class device {
     const uint64_t reach = uint64_t{1} << c.output_bits;
     if (s.queue_base >= reach) return {status::out_of_range, "address", s.queue_base, reach - 1};
     return {};
+  }
+
+  /// GBPA.ABORT = 1, the rest of it as it is.
+  template <platform_type P>
+  refusal refuse_traffic(uint64_t start, uint64_t timeout_ns) noexcept {
+    constexpr uint32_t update = registers::gbpa::update.mask();
+    uint32_t now = 0;
+    if (const refusal why = await_gbpa<P>(start, timeout_ns, now); why.code != status::ok) return why;
+    Barriers::before_write();
+    registers_.write32(offset::gbpa, now | registers::gbpa::abort.mask() | update);
+    return await_gbpa<P>(start, timeout_ns, now);
+  }
+  /// Waits until GBPA can be written, or the last write has taken effect.
+  template <platform_type P>
+  refusal await_gbpa(uint64_t start, uint64_t timeout_ns, uint32_t& now) noexcept {
+    for (unsigned round = 0;; ++round) {
+      now = registers_.read32(offset::gbpa);
+      Barriers::after_read();
+      if (now == device_gone) return {status::device_fault, "GBPA", now, 0};
+      if (registers::gbpa::update.get(now) == 0) return {};
+      if (P::now_ns() - start >= timeout_ns) return {status::timeout, "GBPA", now, 0};
+      P::pause(nullptr, round);
+    }
   }
 
   template <platform_type P>

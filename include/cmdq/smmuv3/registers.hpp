@@ -30,6 +30,7 @@ using bits64 = bits<uint64_t>;
 namespace offset {
 inline constexpr uint32_t idr0 = 0x00, idr1 = 0x04, idr3 = 0x0c, idr5 = 0x14, iidr = 0x18;
 inline constexpr uint32_t cr0 = 0x20, cr0ack = 0x24, cr1 = 0x28, cr2 = 0x2c;
+inline constexpr uint32_t gbpa = 0x44;
 inline constexpr uint32_t gerror = 0x60, gerrorn = 0x64;
 inline constexpr uint32_t cmdq_base = 0x90, cmdq_prod = 0x98, cmdq_cons = 0x9c;
 inline constexpr uint32_t page1 = 0x10000;
@@ -77,6 +78,12 @@ namespace cr2 {
 inline constexpr bits32 e2h{0, 0}, recinvsid{1, 1}, ptm{2, 2};
 inline constexpr uint32_t mask = 0x7;
 }  // namespace cr2
+
+/// What happens to traffic while CR0.SMMUEN = 0. A write is ignored while UPDATE is 1, and has taken effect when a
+/// write with UPDATE = 1 reads back with 0.
+namespace gbpa {
+inline constexpr bits32 abort{20, 20}, update{31, 31};
+}
 
 namespace cmdq_base {
 inline constexpr bits64 log2size{4, 0}, addr{51, 5}, ra{62, 62};

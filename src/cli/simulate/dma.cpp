@@ -61,6 +61,7 @@ using simulated = manycore::platform;
 
 constexpr unsigned log2_ring = 13;
 constexpr unsigned log2_pages = 21;
+constexpr std::uint64_t buffer_pa = 0x4000'0000;
 
 picoseconds to_ps(double ns) { return static_cast<picoseconds>(std::llround(ns * 1000)); }
 
@@ -113,9 +114,9 @@ struct unit {
 template <class Map>
 void warm_up_magazines(Map& map, std::uint32_t cpu, std::uint64_t pages) {
   constexpr std::size_t blocks = 400;  // a full flush queue and a magazine
-  if (dma::order_for(pages) >= dma::size_classes) return;
+  if (pages > map.iova().largest_cached()) return;
   std::vector<std::uint32_t> out;
-  for (std::size_t i = 0; i < blocks; ++i) out.push_back(map.iova().allocate(cpu, pages));
+  for (std::size_t i = 0; i < blocks; ++i) out.push_back(map.iova().allocate(cpu, {.pages = pages}));
   for (const std::uint32_t page : out)
     if (page != dma::no_page) map.iova().free(cpu, page, pages);
 }
@@ -137,7 +138,8 @@ dma_result run_dma(const topology& shape, const dma_arguments& a, unsigned cpus,
   const dma::device dev{true, {huge, false}};
   const std::uint64_t bytes = a.buffer_kib * 1024;
   for (unsigned cpu = 0; cpu < cpus; ++cpu)
-    warm_up_magazines(units[cpu % a.devices]->map, cpu, dma::mapped_bytes(dev.pages, bytes) >> dma::log2_4k);
+    warm_up_magazines(units[cpu % a.devices]->map, cpu,
+                      dma::mapped_bytes(dev.pages, dev.trusted, buffer_pa, bytes) >> dma::log2_4k);
   const picoseconds think = a.think_ns < 0 ? shape.think : to_ps(a.think_ns);
   const picoseconds warm_up = to_ps(a.time_ns) / 5;
   const picoseconds end = warm_up + to_ps(a.time_ns);
@@ -152,7 +154,7 @@ dma_result run_dma(const topology& shape, const dma_arguments& a, unsigned cpus,
       m.spend(m.random().below(think + 1), other_work);
       while (m.now() < end) {
         m.spend(manycore::detail::think_time(m, think), other_work);
-        const auto iova = map.map(cpu, dev, 0x4000'0000, bytes);
+        const auto iova = map.map(cpu, dev, buffer_pa, bytes);
         require(iova.code(), "map");
         const picoseconds begin = m.now();
         require(map.unmap(cpu, dev, *iova, bytes), "unmap");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -20,8 +21,9 @@ using namespace manycore;
 struct contention_arguments {
   std::string topology = "arm-server-128";
   std::vector<unsigned> cpus;
-  std::vector<std::string> strategies = {"cmpxchg_loop", "owner_bits", "combining"};
+  std::vector<std::string> strategies = compared_strategies();
   std::vector<std::string> completions = {"msi"};
+  std::vector<std::string> polls;
   unsigned list_length = 1;
   double think_ns = -1;
   double time_ns = 1'000'000;
@@ -68,14 +70,18 @@ nlohmann::ordered_json line_json(const contention_result& r) {
   return out;
 }
 
-nlohmann::ordered_json to_json(const contention_result& r, const std::string& strategy, const std::string& completion) {
+nlohmann::ordered_json to_json(const contention_result& r, const std::string& strategy, const std::string& completion,
+                               picoseconds poll) {
   nlohmann::ordered_json j = {{"cpus", r.cpus},
                               {"strategy", strategy},
                               {"completion", completion},
+                              {"poll_ns", static_cast<double>(poll) / 1000},
                               {"per_cpu_per_second", r.per_cpu_per_second},
                               {"fairness", r.fairness},
                               {"syncs_per_list", r.syncs_per_list},
                               {"entries_per_prod_write", r.entries_per_prod_write},
+                              {"cons_reads_per_list", r.cons_reads_per_list},
+                              {"uncached_reads_per_list", r.uncached_reads_per_list},
                               {"device_busy", r.device_busy},
                               {"latency_ns", r.latency_ns},
                               {"longest_ns", r.longest_ns},
@@ -99,6 +105,20 @@ void check(const contention_arguments& a, const topology& t) {
     throw input_error(fmt::format("--log2-size {}: must be from {} to 16", a.log2_size, min_log2_size));
 }
 
+/// One time per value of --poll-ns; the topology's own without.
+std::vector<picoseconds> polls_of(const contention_arguments& a, const topology& t) {
+  if (a.polls.empty()) return {t.poll};
+  std::vector<picoseconds> out;
+  for (const auto& p : a.polls) {
+    char* end = nullptr;
+    const double ns = p == "none" ? 0 : std::strtod(p.c_str(), &end);
+    if ((end != nullptr && *end != 0) || !(ns == 0 || (ns >= 1 && ns <= 1e6)))
+      throw input_error(fmt::format("--poll-ns {}: must be \"none\", 0, or from 1 to 1e6 nanoseconds", p));
+    out.push_back(to_ps(ns));
+  }
+  return out;
+}
+
 void write_json(const std::string& path, const nlohmann::ordered_json& j) {
   std::ofstream file(path);
   file << j.dump(2) << '\n';
@@ -106,10 +126,11 @@ void write_json(const std::string& path, const nlohmann::ordered_json& j) {
 }
 
 void run(contention_arguments a) {
-  const topology t = load_topology(a.topology);
+  topology t = load_topology(a.topology);
   if (a.cpus.empty())
     for (unsigned c = 1; c <= t.cpus(); c *= 2) a.cpus.push_back(c);
   check(a, t);
+  const auto polls = polls_of(a, t);
   contention_options o;
   o.list_length = a.list_length;
   o.think = a.think_ns < 0 ? t.think : to_ps(a.think_ns);
@@ -121,20 +142,26 @@ void run(contention_arguments a) {
   std::vector<span> spans;
   if (!a.trace.empty()) o.spans = &spans;
   nlohmann::ordered_json json = {{"topology", to_json(t)}, {"rows", nlohmann::ordered_json::array()}};
-  fmt::print("{:>5} {:<20} {:<5} {:>12} {:>9} {:>10} {:>9} {:>11} {:>12} {:>9}\n", "CPUs", "strategy", "done",
-             "per CPU/s", "fairness", "syncs/list", "device", "latency ns", "longest ns", "attempts");
+  fmt::print("{:>5} {:<22} {:<5} {:>6} {:>12} {:>9} {:>10} {:>10} {:>9} {:>11} {:>12} {:>9}\n", "CPUs", "strategy",
+             "done", "poll", "per CPU/s", "fairness", "syncs/list", "reads/list", "device", "latency ns", "longest ns",
+             "attempts");
   contention_result last;
+  const auto one = [&](const std::string& s, const std::string& c, unsigned cpus, picoseconds poll) {
+    o.cpus = cpus;
+    t.poll = poll;
+    spans.clear();
+    last = run_contention(s, c, t, o);
+    json["rows"].push_back(to_json(last, s, c, poll));
+    fmt::print(
+        "{:>5} {:<22} {:<5} {:>6} {:>12.0f} {:>9.2f} {:>10.3f} {:>10.3f} {:>8.0f}% {:>11.0f} {:>12.0f} {:>9.1f}\n",
+        cpus, s, c, poll == 0 ? "none" : fmt::format("{}", static_cast<double>(poll) / 1000), last.per_cpu_per_second,
+        last.fairness, last.syncs_per_list, last.uncached_reads_per_list, 100 * last.device_busy, last.latency_ns,
+        last.longest_ns, 1 / last.claims_that_succeed);
+  };
   for (const auto& s : a.strategies)
     for (const auto& c : a.completions)
-      for (const unsigned cpus : a.cpus) {
-        o.cpus = cpus;
-        spans.clear();
-        last = run_contention(s, c, t, o);
-        json["rows"].push_back(to_json(last, s, c));
-        fmt::print("{:>5} {:<20} {:<5} {:>12.0f} {:>9.2f} {:>10.3f} {:>8.0f}% {:>11.0f} {:>12.0f} {:>9.1f}\n", cpus, s,
-                   c, last.per_cpu_per_second, last.fairness, last.syncs_per_list, 100 * last.device_busy,
-                   last.latency_ns, last.longest_ns, 1 / last.claims_that_succeed);
-      }
+      for (const picoseconds poll : polls)
+        for (const unsigned cpus : a.cpus) one(s, c, cpus, poll);
   if (!a.json.empty()) write_json(a.json, json);
   if (!a.trace.empty()) write_chrome_trace(a.trace, spans, last.actors);
 }
@@ -148,6 +175,12 @@ void add_simulate_contention(CLI::App& simulate) {
   command->add_option("--cpus", a->cpus, "CPUs to use, a list; default 1, 2, 4 and so on up to all")->delimiter(',');
   command->add_option("--strategy", a->strategies, "Strategies, a list")->delimiter(',')->capture_default_str();
   command->add_option("--completion", a->completions, "msi, cons or both")->delimiter(',')->capture_default_str();
+  command
+      ->add_option(
+          "--poll-ns", a->polls,
+          "Time from one poll of a cached word to the next, ns, a list; none or 0: waiters never poll. Default: "
+          "the topology's")
+      ->delimiter(',');
   command->add_option("--list-length", a->list_length, "Commands per list, besides its CMD_SYNC")
       ->capture_default_str();
   command->add_option("--think", a->think_ns, "Other work between two lists, ns; default: the topology's");

@@ -34,10 +34,12 @@ struct contention_result {
   double fairness = 0;            ///< least served CPU / mean
   double syncs_per_list = 0;
   double entries_per_prod_write = 0;
-  double device_busy = 0;          ///< share of the time
-  double latency_ns = 0;           ///< mean, from issue() to its return
-  double longest_ns = 0;           ///< the worst list
-  double claims_that_succeed = 1;  ///< compare-exchanges of the claim: succeeded / tried
+  double device_busy = 0;              ///< share of the time
+  double cons_reads_per_list = 0;      ///< reads of CMDQ_CONS
+  double uncached_reads_per_list = 0;  ///< those, and reads of GERROR and GERRORN
+  double latency_ns = 0;               ///< mean, from issue() to its return
+  double longest_ns = 0;               ///< the worst list
+  double claims_that_succeed = 1;      ///< compare-exchanges of the claim: succeeded / tried
   std::uint64_t lists = 0;
   phase_table phase_time{};  ///< summed over CPUs, in the measured time
   site_table sites{};

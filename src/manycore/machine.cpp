@@ -81,7 +81,9 @@ void machine::set_key(unsigned a, picoseconds when) {
   for (unsigned node = (leaves_ + a) / 2; node >= 1; node /= 2) {
     const unsigned left = tree_[2 * node];
     const unsigned right = tree_[2 * node + 1];
-    tree_[node] = keys_[right] < keys_[left] ? right : left;
+    const unsigned first = keys_[right] < keys_[left] ? right : left;
+    if (tree_[node] == first && first != a) return;  // nothing changes above
+    tree_[node] = first;
   }
 }
 
@@ -315,7 +317,7 @@ void machine::compare_failed(const void* word, unsigned site) {
   spend(topology_.retry, site);
 }
 
-void machine::sleep_on(const void* word, picoseconds bound) {
+void machine::poll(const void* word) {
   actor& a = actors_[current_];
   line& l = line_of(word);
   const auto seen = std::find_if(a.seen.begin(), a.seen.end(), [&](const seen_line& s) { return s.which == &l; });
@@ -323,6 +325,15 @@ void machine::sleep_on(const void* word, picoseconds bound) {
     spend(topology_.distance.l1, a.last_site);
     return;
   }
+  const picoseconds once = topology_.poll == 0 ? longest_sleep : topology_.poll;
+  const picoseconds quiet = a.quiet_until > a.clock ? a.quiet_until - a.clock : 0;
+  const picoseconds begin = a.clock;
+  sleep_on(l, std::max(once, quiet));
+  if (topology_.poll != 0) sites_[a.last_site].accesses += (a.clock - begin) / (topology_.poll + topology_.distance.l1);
+}
+
+void machine::sleep_on(line& l, picoseconds bound) {
+  actor& a = actors_[current_];
   const picoseconds begin = a.clock;
   a.asleep_on = &l;
   l.sleepers.add(current_);

@@ -56,6 +56,8 @@ struct line {
 class machine {
  public:
   static constexpr picoseconds never = ~picoseconds{0};
+  /// Who never polls looks again after this long even if nobody wrote, so that deadlines are noticed.
+  static constexpr picoseconds longest_sleep = 50'000'000;
 
   /// Uses the topology's first `cpus` CPUs: cluster by cluster, die by die. Throws std::invalid_argument.
   machine(topology t, unsigned cpus, std::uint64_t seed);
@@ -108,8 +110,11 @@ class machine {
   void written(const void* word);
   void compare_failed(const void* word, unsigned site);
 
-  /// Sleeps until the line of `word` changes from what this CPU last read there, at most `bound`.
-  void sleep_on(const void* word, picoseconds bound);
+  /// What lies between two polls of `word`: ends when its line changes from what this CPU last read there, at the
+  /// latest after one poll's time (where the topology's CPUs poll; else after longest_sleep), or at quiet_until().
+  void poll(const void* word);
+  /// A waiter says that it will do nothing but poll before `when`: its polls until then are counted, not run.
+  void quiet_until(picoseconds when) noexcept { actors_[current_].quiet_until = when; }
 
   /// Time that passes without touching shared memory; a CPU's is charged to `site`.
   void spend(picoseconds t, unsigned site);
@@ -154,6 +159,7 @@ class machine {
     bool done = false;
     bool idle = false;  ///< a device that waits for work
     line* asleep_on = nullptr;
+    picoseconds quiet_until = 0;
     unsigned last_site = other_work;
     std::array<seen_line, 4> seen{};
     unsigned next_seen = 0;
@@ -179,6 +185,7 @@ class machine {
   static void grant(holders& h, unsigned cpu, access kind) noexcept;
   [[nodiscard]] static bool hit(const holders& h, unsigned cpu, access kind) noexcept;
   void wake_sleepers(line& l, unsigned writer);
+  void sleep_on(line& l, picoseconds bound);
   [[noreturn]] void overrun(picoseconds limit) const;
 
   static thread_local constinit machine* running_;

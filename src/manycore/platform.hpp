@@ -4,6 +4,7 @@
 // is the model checks' business.
 #pragma once
 
+#include <algorithm>
 #include <cmdq/platform/concepts.hpp>
 #include <cstdint>
 
@@ -12,9 +13,7 @@
 namespace cmdq::manycore {
 
 struct platform {
-  /// A poller of a line looks again after this long even if nobody wrote, so that deadlines are noticed.
-  static constexpr picoseconds longest_sleep = 50'000'000;
-  /// Between two reads of a device register.
+  /// Between two reads of a device register, where a poll takes no longer.
   static constexpr picoseconds register_gap = 10'000;
   static constexpr picoseconds fence_time = 5'000;
   static constexpr picoseconds yield_time = 500'000;
@@ -108,21 +107,27 @@ struct platform {
 
   struct critical_section {};
 
-  /// Sleeps until the line changes (at most longest_sleep); between two polls of a register, waits register_gap.
+  /// One poll's time, or less when the line changes before; between two polls of a register at least register_gap.
   static void pause(const void* polled, unsigned /*round*/) noexcept {
     machine* m = machine::running();
     if (m == nullptr) return;
     if (polled == nullptr)
-      m->spend(register_gap, cons_read);
+      m->spend(std::max(register_gap, m->shape().poll), cons_read);
     else
-      m->sleep_on(polled, longest_sleep);
+      m->poll(polled);
+  }
+  /// Optional member of a platform: the wait under way will do nothing but poll before `ns` in now_ns() time.
+  static void quiet_until(std::uint64_t ns) noexcept {
+    if (machine* m = machine::running()) m->quiet_until(ns * 1000);
   }
   static void yield() noexcept {
     if (machine* m = machine::running()) m->spend(yield_time, other_work);
   }
   static std::uint64_t now_ns() noexcept {
-    const machine* m = machine::running();
-    return m == nullptr ? 0 : m->now() / 1000;
+    machine* m = machine::running();
+    if (m == nullptr) return 0;
+    m->spend(m->shape().clock, clock_read);
+    return m->now() / 1000;
   }
   template <class S>
   static void fence(S) noexcept {

@@ -183,9 +183,69 @@ CHECKED_TEST(a_sleep_ends_by_itself) {
   auto& w = m.make<word>();
   m.start(0, [&] {
     load(w);
-    CHECK_EQUAL(took([&] { platform::pause(&w, 0); }), platform::longest_sleep);
+    CHECK_EQUAL(took([&] { platform::pause(&w, 0); }), machine::longest_sleep);
   });
   m.run(100'000'000);
+}
+
+namespace {
+
+/// CPU 0 polls a word that CPU 1 writes at 3000 ns; 20 ns from poll to poll. Returns the counters of the polled site.
+site_counters polls_until_written(const std::function<void(machine&)>& before) {
+  topology t = plain_shape();
+  t.poll = 20'000;
+  machine m(t, 2, 1);
+  auto& w = m.make<word>();
+  picoseconds seen = 0;
+  m.start(0, [&] {
+    while (w.load(at<site::told_wait>) == 0) {
+      before(m);
+      platform::pause(&w, 0);
+    }
+    seen = m.now();
+  });
+  m.start(1, [&] {
+    m.spend(3'000'000, other_work);
+    add(w);
+  });
+  m.run(10'000'000);
+  CHECK_EQUAL(seen, 3'000'000U + 10'000U + 10'000U);  // as for a sleeper: the change ends the pause
+  return m.sites()[static_cast<unsigned>(site::told_wait)];
+}
+
+}  // namespace
+
+CHECKED_TEST(polls_take_time_and_happen) {
+  unsigned rounds = 0;
+  const auto c = polls_until_written([&](machine& m) {
+    ++rounds;
+    CHECK(m.now() <= 3'000'000U);
+  });
+  // From the first read (170 ns, from memory) on one poll every 21 ns: 20 between polls and 1 for the read.
+  CHECK_EQUAL(rounds, 2'830U / 21 + 1);
+  CHECK(c.accesses >= rounds + 1 && c.accesses <= rounds + 2);  // at most one more that was cut short by the change
+}
+
+CHECKED_TEST(a_quiet_waiters_polls_are_counted_and_not_run) {
+  unsigned rounds = 0;
+  const auto c = polls_until_written([&](machine& m) {
+    ++rounds;
+    m.quiet_until(2'000'000);
+  });
+  CHECK_EQUAL(rounds, 1 + 1'000U / 21 + 1);
+  CHECK_EQUAL(c.accesses, 138U);
+}
+
+CHECKED_TEST(the_clock_is_not_free) {
+  topology t = plain_shape();
+  t.clock = 7'000;
+  machine m(t, 1, 1);
+  m.start(0, [&] {
+    m.spend(993'000, other_work);
+    CHECK_EQUAL(platform::now_ns(), 1'000U);
+    CHECK_EQUAL(m.now(), 1'000'000U);
+  });
+  m.run(10'000'000);
 }
 
 CHECKED_TEST(compare_exchanges_fail_when_another_was_first) {

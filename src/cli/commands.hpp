@@ -30,6 +30,8 @@ void add_simulate_safe(CLI::App& simulate);
 void add_simulate_contention(CLI::App& simulate);
 void add_simulate_dma(CLI::App& simulate);
 void add_simulate_calibrate(CLI::App& simulate);
+void add_simulate_machines(CLI::App& simulate);
+void add_simulate_queues(CLI::App& simulate);
 
 /// Adds `reproduce` and its figures.
 void add_reproduce(CLI::App& app);

@@ -11,6 +11,8 @@ void add_simulate(CLI::App& app) {
   add_simulate_contention(*simulate);
   add_simulate_dma(*simulate);
   add_simulate_calibrate(*simulate);
+  add_simulate_machines(*simulate);
+  add_simulate_queues(*simulate);
 }
 
 }  // namespace cmdq::cli

@@ -95,6 +95,16 @@ inline picoseconds think_time(machine& m, picoseconds mean) { return mean - mean
 
 }  // namespace detail
 
+/// Throws what the plan was refused for.
+template <class Config>
+plan<platform> plan_or_throw(const options& q, const ring_memory<platform>& memory) {
+  const auto p = make_plan<Config>(q, memory);
+  if (!p)
+    throw std::invalid_argument(
+        fmt::format("{}: {} is {}, the limit is {}", name(p.code()), p.why().field, p.why().value, p.why().limit));
+  return *p;
+}
+
 /// Runs the scenario. Throws std::runtime_error when the queue reports an error, and std::invalid_argument for options
 /// that the queue or the topology refuses.
 template <class Config>
@@ -104,13 +114,10 @@ contention_result run_contention(const topology& shape, const contention_options
   options q = options_for<Config>(shape, o.cpus, o.cpus_per_group);
   q.log2_size = o.log2_size;
   q.batch_limit = o.list_length;
-  const auto plan = make_plan<Config>(q, detail::make_memory(m, q));
-  if (!plan)
-    throw std::invalid_argument(fmt::format("{}: {} is {}, the limit is {}", name(plan.code()), plan.why().field,
-                                            plan.why().value, plan.why().limit));
-  device dev(m, plan->memory.entries, o.log2_size);
+  const plan<platform> plan = plan_or_throw<Config>(q, detail::make_memory(m, q));
+  device dev(m, plan.memory.entries, o.log2_size);
   using queue_type = command_queue<device, Config>;
-  auto& queue = m.make<queue_type>(*plan, dev);
+  auto& queue = m.make<queue_type>(plan, dev);
   const std::vector<command> list(o.list_length, command{{0x12, 0}});  // TLBI_NH_VA
   std::vector<typename queue_type::producer> producers(o.cpus);
   for (auto& p : producers)

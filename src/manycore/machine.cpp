@@ -11,7 +11,6 @@
 namespace cmdq::manycore {
 
 namespace {
-constexpr std::size_t arena_bytes = std::size_t{4} << 20;
 constexpr std::size_t arena_alignment = std::size_t{1} << 20;
 constexpr std::size_t line_bytes = 64;
 constexpr std::size_t stack_bytes = std::size_t{64} << 10;
@@ -20,8 +19,12 @@ constexpr std::size_t most_spans = 2'000'000;
 
 thread_local constinit machine* machine::running_ = nullptr;
 
-machine::machine(topology t, unsigned cpus, std::uint64_t seed)
-    : topology_(std::move(t)), cpus_(cpus), random_(seed), arena_lines_(arena_bytes / line_bytes, 0) {
+machine::machine(topology t, unsigned cpus, std::uint64_t seed, std::size_t arena_bytes)
+    : topology_(std::move(t)),
+      cpus_(cpus),
+      random_(seed),
+      arena_bytes_(arena_bytes),
+      arena_lines_(arena_bytes / line_bytes, 0) {
   if (cpus == 0 || cpus > topology_.cpus())
     throw std::invalid_argument(
         fmt::format("{} CPUs asked for, the topology \"{}\" has 1 to {}", cpus, topology_.name, topology_.cpus()));
@@ -53,7 +56,7 @@ void* machine::allocate(std::size_t bytes, std::size_t alignment) {
   alignment = std::max(alignment, line_bytes);
   const std::size_t at = (arena_used_ + alignment - 1) / alignment * alignment;
   const std::size_t end = at + (bytes + line_bytes - 1) / line_bytes * line_bytes;
-  if (alignment > arena_alignment || end > arena_bytes) throw std::bad_alloc();
+  if (alignment > arena_alignment || end > arena_bytes_) throw std::bad_alloc();
   arena_used_ = end;
   return arena_ + at;
 }
@@ -169,7 +172,7 @@ line& machine::line_of(const void* word) {
   const auto address = reinterpret_cast<std::uintptr_t>(word);
   const auto offset = address - reinterpret_cast<std::uintptr_t>(arena_);
   // Objects outside the arena are numbered by first touch; what shares a line with what is then up to their owner.
-  std::uint32_t& id = offset < arena_bytes ? arena_lines_[offset / line_bytes] : other_lines_[address / line_bytes];
+  std::uint32_t& id = offset < arena_bytes_ ? arena_lines_[offset / line_bytes] : other_lines_[address / line_bytes];
   if (id != 0) return lines_[id - 1];
   line& fresh = add_line();
   id = static_cast<std::uint32_t>(lines_.size());
@@ -317,7 +320,7 @@ void machine::compare_failed(const void* word, unsigned site) {
   spend(topology_.retry, site);
 }
 
-void machine::poll(const void* word) {
+void machine::poll(const void* word, unsigned polls) {
   actor& a = actors_[current_];
   line& l = line_of(word);
   const auto seen = std::find_if(a.seen.begin(), a.seen.end(), [&](const seen_line& s) { return s.which == &l; });
@@ -325,11 +328,12 @@ void machine::poll(const void* word) {
     spend(topology_.distance.l1, a.last_site);
     return;
   }
-  const picoseconds once = topology_.poll == 0 ? longest_sleep : topology_.poll;
+  const picoseconds period = topology_.poll + topology_.distance.l1;
+  const picoseconds usual = topology_.poll == 0 ? longest_sleep : polls * period - topology_.distance.l1;
   const picoseconds quiet = a.quiet_until > a.clock ? a.quiet_until - a.clock : 0;
   const picoseconds begin = a.clock;
-  sleep_on(l, std::max(once, quiet));
-  if (topology_.poll != 0) sites_[a.last_site].accesses += (a.clock - begin) / (topology_.poll + topology_.distance.l1);
+  sleep_on(l, std::max(usual, quiet));
+  if (topology_.poll != 0) sites_[a.last_site].accesses += (a.clock - begin) / period;
 }
 
 void machine::sleep_on(line& l, picoseconds bound) {

@@ -60,7 +60,8 @@ class machine {
   static constexpr picoseconds longest_sleep = 50'000'000;
 
   /// Uses the topology's first `cpus` CPUs: cluster by cluster, die by die. Throws std::invalid_argument.
-  machine(topology t, unsigned cpus, std::uint64_t seed);
+  /// `arena_bytes`: room for allocate().
+  machine(topology t, unsigned cpus, std::uint64_t seed, std::size_t arena_bytes = std::size_t{4} << 20);
   ~machine();
   machine(const machine&) = delete;
   machine& operator=(const machine&) = delete;
@@ -110,9 +111,10 @@ class machine {
   void written(const void* word);
   void compare_failed(const void* word, unsigned site);
 
-  /// What lies between two polls of `word`: ends when its line changes from what this CPU last read there, at the
-  /// latest after one poll's time (where the topology's CPUs poll; else after longest_sleep), or at quiet_until().
-  void poll(const void* word);
+  /// What lies between two looks at `word`: ends when its line changes from what this CPU last read there, at the
+  /// latest after the time of so many polls (where the topology's CPUs poll; else after longest_sleep), or at
+  /// quiet_until(). All polls are counted.
+  void poll(const void* word, unsigned polls);
   /// A waiter says that it will do nothing but poll before `when`: its polls until then are counted, not run.
   void quiet_until(picoseconds when) noexcept { actors_[current_].quiet_until = when; }
 
@@ -203,6 +205,7 @@ class machine {
   bool stopping_ = false;
   boost::context::fiber scheduler_;
   std::exception_ptr failure_;
+  std::size_t arena_bytes_;
   std::byte* arena_ = nullptr;
   std::size_t arena_used_ = 0;
   std::vector<std::uint32_t> arena_lines_;

@@ -15,6 +15,11 @@ namespace cmdq::manycore {
 struct platform {
   /// Between two reads of a device register, where a poll takes no longer.
   static constexpr picoseconds register_gap = 10'000;
+  /// A pause ends with the line's change, so polls that see nothing can be taken together: as many as lie between two
+  /// looks at the clock elsewhere. In return each pause is followed by a look.
+  static constexpr unsigned polls_per_pause = 16;
+  static constexpr unsigned rounds_per_clock_check = 1;
+  static constexpr unsigned polls_per_device_look = 1U << 30;
   static constexpr picoseconds fence_time = 5'000;
   static constexpr picoseconds yield_time = 500'000;
 
@@ -107,14 +112,15 @@ struct platform {
 
   struct critical_section {};
 
-  /// One poll's time, or less when the line changes before; between two polls of a register at least register_gap.
+  /// The time of polls_per_pause polls, or less when the line changes before; between two polls of a register at least
+  /// register_gap.
   static void pause(const void* polled, unsigned /*round*/) noexcept {
     machine* m = machine::running();
     if (m == nullptr) return;
     if (polled == nullptr)
       m->spend(std::max(register_gap, m->shape().poll), cons_read);
     else
-      m->poll(polled);
+      m->poll(polled, polls_per_pause);
   }
   /// Optional member of a platform: the wait under way will do nothing but poll before `ns` in now_ns() time.
   static void quiet_until(std::uint64_t ns) noexcept {

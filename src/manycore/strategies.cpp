@@ -67,9 +67,13 @@ contention_result run_contention(const std::string& strategy, const std::string&
       const runners& r = all_runners()[i];
       return (completion == "msi" ? r.msi : r.cons)(shape, o);
     }
+  throw_unknown_strategy(strategy);
+}
+
+void throw_unknown_strategy(const std::string& name) {
   std::vector<std::string> names;
   for (const auto& s : strategies()) names.push_back(s.name);
-  unknown("strategy", strategy, names);
+  unknown("strategy", name, names);
 }
 
 }  // namespace cmdq::manycore

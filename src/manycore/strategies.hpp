@@ -32,6 +32,9 @@ std::vector<std::string> compared_strategies();
 /// Names for --completion: msi, cons.
 std::vector<std::string> completions();
 
+/// Throws std::invalid_argument, naming those that there are.
+[[noreturn]] void throw_unknown_strategy(const std::string& name);
+
 /// Throws std::invalid_argument for a name that is not there, naming those that are.
 contention_result run_contention(const std::string& strategy, const std::string& completion, const topology& shape,
                                  const contention_options& o);

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSL-1.0
 # A quick run of every contender, which checks itself, and the bars on instruction counts.
+cmdq_label_row_tests()
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 find_program(CMDQ_VALGRIND valgrind)
 
 function(cmdq_bench_test name)
   add_test(NAME bench.${name} COMMAND ${ARGN})
-  set_tests_properties(bench.${name} PROPERTIES TIMEOUT 300 LABELS bench)
+  set_tests_properties(bench.${name} PROPERTIES TIMEOUT 3000 LABELS bench)
 endfunction()
 
 cmdq_bench_test(contention cmdq_bench --set quick --benchmark_filter=^contention)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
-# What only this project's own targets get: warnings, threads, the way a program is declared.
+# What only this project's own targets get: warnings, threads, the way a program is declared, labels of tests.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -15,4 +15,32 @@ target_compile_options(cmdq_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconver
 function(cmdq_program name)
   add_executable(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE cmdq::cmdq cmdq_warnings Threads::Threads)
+endfunction()
+
+# Tests named after a row of the collection of small inputs (rNN_..., alone or after the name of their program and a
+# dot) carry the label r_rows: `ctest -L r_rows` runs them and nothing else. Called once per directory that adds tests,
+# anywhere in it: its row tests, however they were added, get the label beside their own. property_tests.r_rows fails
+# when a directory that has some does not call this.
+function(cmdq_label_row_tests)
+  cmake_language(DEFER CALL cmdq_label_row_tests_now)
+endfunction()
+
+function(cmdq_label_row_tests_now)
+  get_property(tests DIRECTORY PROPERTY TESTS)
+  foreach(test IN LISTS tests)
+    get_property(labels TEST ${test} PROPERTY LABELS)
+    if(test MATCHES "(^|\\.)r[0-9][0-9]_" AND NOT "r_rows" IN_LIST labels)
+      set_property(TEST ${test} APPEND PROPERTY LABELS r_rows)
+    endif()
+  endforeach()
+endfunction()
+
+# cmdq_strategies(OUT): the names in include/cmdq/allocation/strategies.hpp, in their order.
+function(cmdq_strategies out)
+  set(list ${PROJECT_SOURCE_DIR}/include/cmdq/allocation/strategies.hpp)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list})
+  file(READ ${list} text)
+  string(REGEX MATCHALL "  X\\([a-z_]+, (true|false)\\)" found "${text}")
+  list(TRANSFORM found REPLACE "^  X\\(([a-z_]+),.*" "\\1")
+  set(${out} ${found} PARENT_SCOPE)
 endfunction()

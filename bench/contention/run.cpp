@@ -74,20 +74,13 @@ std::string check(const scenario& s, const record& done, const std::vector<tally
   return "";
 }
 
-/// Jain's index and the least share, of lists in fixed time or of speed in fixed work.
-void fairness(const scenario& s, const std::vector<tally>& tallies, std::uint64_t begin_ns, measurement& m) {
-  double sum = 0, squares = 0, least = 1e300;
-  for (const tally& t : tallies) {
-    const double x = s.work == 0 ? static_cast<double>(t.lists)
-                                 : static_cast<double>(s.work) / static_cast<double>(t.end_ns - begin_ns + 1);
-    sum += x;
-    squares += x * x;
-    least = std::min(least, x);
-  }
-  const auto n = static_cast<double>(tallies.size());
-  m.jain = squares > 0 ? sum * sum / (n * squares) : 0;
-  m.least_share = sum > 0 ? least * n / sum : 0;
-  m.starved = s.work == 0 && m.least_share < 0.1;
+/// What each thread got: lists in fixed time, speed in fixed work.
+std::vector<double> shares(const scenario& s, const std::vector<tally>& tallies, std::uint64_t begin_ns) {
+  std::vector<double> all;
+  for (const tally& t : tallies)
+    all.push_back(s.work == 0 ? static_cast<double>(t.lists)
+                              : static_cast<double>(s.work) / static_cast<double>(t.end_ns - begin_ns + 1));
+  return all;
 }
 
 /// What the device counted before the run: choosing the completion mode takes a CMD_SYNC and a PROD write a round.
@@ -122,11 +115,25 @@ measurement sum_up(const scenario& s, const std::vector<tally>& tallies, std::ui
   m.retries_per_list = static_cast<double>(retries) / n;
   m.device_sync_ns =
       syncs > 0 ? static_cast<double>(dev.done().sync_ns()) / static_cast<double>(dev.done().syncs()) : 0;
-  fairness(s, tallies, begin_ns, m);
+  const fairness fair = fairness_of(shares(s, tallies, begin_ns));
+  m.jain = fair.jain;
+  m.least_share = fair.least_share;
+  m.starved = s.work == 0 && fair.starved();
   return m;
 }
 
 }  // namespace
+
+fairness fairness_of(const std::vector<double>& got) {
+  double sum = 0, squares = 0, least = 1e300;
+  for (const double x : got) {
+    sum += x;
+    squares += x * x;
+    least = std::min(least, x);
+  }
+  const auto n = static_cast<double>(got.size());
+  return {squares > 0 ? sum * sum / (n * squares) : 0, sum > 0 ? least * n / sum : 0};
+}
 
 measurement run(const entrant& who, const scenario& s) {
   const std::unique_ptr<contender> c = who.make(s);

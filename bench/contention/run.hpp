@@ -21,6 +21,14 @@ struct measurement {
   double device_sync_ns = 0;  ///< what a CMD_SYNC really took the device, with its waiting for a processor
 };
 
+/// How evenly threads were served, from what each got.
+struct fairness {
+  double jain = 0;
+  double least_share = 0;
+  [[nodiscard]] bool starved() const { return least_share < 0.1; }
+};
+fairness fairness_of(const std::vector<double>& got);
+
 /// Threads that issue lists and think 50 to 150 ns in between, for a time or for an amount of work. Checks that the
 /// device executed every command once and in order.
 measurement run(const entrant& who, const scenario& s);

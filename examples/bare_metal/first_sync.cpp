@@ -22,7 +22,7 @@ bool consume(Device& device, uint32_t at, cmdq::command command) {
   ring[at] = command;
   ring[at + 1] = cmdq::make_sync(cmdq::sync_signal::none);
   device.write_prod(at + 2);
-  const uint64_t end = platform::now_ns() + 1000000000;
+  const uint64_t end = platform::now_ns() + board::patience_ns;
   while (device.read_cons() != at + 2) {
     if (platform::now_ns() > end) return false;
     platform::pause(nullptr, 0);
@@ -33,8 +33,8 @@ bool consume(Device& device, uint32_t at, cmdq::command command) {
 template <class Device>
 bool run(const char* access) {
   Device device({board::smmu_base});
-  const auto up =
-      device.template bring_up<platform>({.queue_base = reinterpret_cast<uint64_t>(ring), .queue_log2 = ring_log2});
+  const auto up = device.template bring_up<platform>(
+      {.queue_base = reinterpret_cast<uint64_t>(ring), .queue_log2 = ring_log2, .timeout_ns = board::patience_ns});
   board::print(access);
   if (!up) {
     board::print(": bring-up failed: ");

@@ -11,7 +11,7 @@ namespace producers {
 
 /// How many CPUs are not as they should be.
 struct platform_faults {
-  uint32_t numbers = 0, clocks = 0, masks = 0;
+  uint32_t numbers = 0, masks = 0;
 };
 
 inline uint64_t interrupt_mask() {
@@ -42,23 +42,19 @@ inline bool check_platform(uint32_t cpus) {
       [](void* context, uint32_t cpu) {
         auto& f = *static_cast<platform_faults*>(context);
         aarch64::enable_event_stream(10);
-        const uint64_t start = aarch64::bare_metal::now_ns();
+        const uint64_t start = aarch64::bare_metal::now_ns();  // a clock that stands still never gets past the loop
         aarch64::bare_metal::wait_for_event();
         while (aarch64::bare_metal::now_ns() - start < 20000) aarch64::bare_metal::yield();
-        const bool late = aarch64::bare_metal::now_ns() - start > 10000000000;
-        if (late) __atomic_fetch_add(&f.clocks, 1, __ATOMIC_RELAXED);
         if (aarch64::cpu_number<board::cpus_per_cluster>() != cpu) __atomic_fetch_add(&f.numbers, 1, __ATOMIC_RELAXED);
         if (!masks_interrupts()) __atomic_fetch_add(&f.masks, 1, __ATOMIC_RELAXED);
       },
       &faults, cpus);
   board::print("platform: CPUs with a wrong number ");
   board::print_number(faults.numbers);
-  board::print(", clock ");
-  board::print_number(faults.clocks);
   board::print(", interrupt mask ");
   board::print_number(faults.masks);
   board::print("\n");
-  return faults.numbers + faults.clocks + faults.masks == 0;
+  return faults.numbers + faults.masks == 0;
 }
 
 }  // namespace producers

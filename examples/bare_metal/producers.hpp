@@ -21,6 +21,25 @@ using cmdq::status;
 /// The shipped platform, and which CPU this is: what options.groups needs.
 struct bare_metal : cmdq::platform::aarch64::bare_metal {
   static uint32_t index() noexcept { return cmdq::platform::aarch64::cpu_number<board::cpus_per_cluster>(); }
+
+  /// Lets time stand still until the device's PROD is `prod`: no deadline ends before the others have done their part,
+  /// however long the host lets them wait.
+  static void hold_time_until(uint32_t prod) noexcept {
+    awaited_ = prod;
+    __atomic_store_n(&held_at_, cmdq::platform::aarch64::bare_metal::now_ns(), __ATOMIC_RELEASE);
+  }
+  static uint64_t now_ns() noexcept {
+    if (const uint64_t held = __atomic_load_n(&held_at_, __ATOMIC_ACQUIRE); held != 0) {
+      const cmdq::platform::mmio64 page{board::smmu_base};
+      if (page.read32(cmdq::smmuv3::registers::offset::cmdq_prod) != awaited_) return held;
+      __atomic_store_n(&held_at_, 0, __ATOMIC_RELEASE);
+    }
+    return cmdq::platform::aarch64::bare_metal::now_ns();
+  }
+
+ private:
+  static inline uint64_t held_at_ = 0;  ///< 0: time goes on
+  static inline uint32_t awaited_ = 0;
 };
 
 /// Registers as the platform wants them accessed.

@@ -77,7 +77,7 @@ class trial {
 
   /// Nothing but concurrent CPUs.
   bool both(const char* scenario, phase p, body b) {
-    p.opts.deadline_ns = 30000000000;  // emulated CPUs may have to wait long for a real one
+    p.opts.deadline_ns = cmdq::no_deadline;  // the emulated clock runs while an emulated CPU has no real one
     const auto plan = begin(p);
     if (!plan) return refused(scenario, plan.why());
     const auto up = bring_up(p, address());
@@ -109,7 +109,9 @@ class trial {
     ready = 0;
     const uint64_t start = platform::now_ns();
     record& mine = records[0];
-    mine.expect(device_.template set_consuming<platform>(false, 1000000000) == status::ok, "stop", status::timeout);
+    mine.expect(device_.template set_consuming<platform>(false, board::patience_ns) == status::ok, "stop",
+                status::timeout);
+    platform::hold_time_until(cmdq::geometry{p.opts.log2_size}.to_register(p.opts.first + 16));
     all(queue, p, [](hand_type& h, const phase& ph) {
       __atomic_fetch_add(&ready, 1, __ATOMIC_SEQ_CST);
       while (__atomic_load_n(&ready, __ATOMIC_SEQ_CST) != ph.cpus) platform::yield();
@@ -140,7 +142,7 @@ class trial {
     if (!up) return refused("overfill", up.why());
     queue_type queue(*plan, device_);
     const uint64_t start = platform::now_ns();
-    static_cast<void>(device_.template set_consuming<platform>(false, 1000000000));
+    static_cast<void>(device_.template set_consuming<platform>(false, board::patience_ns));
     all(queue, p, [](hand_type& h, const phase&) {
       for (uint32_t i = 0; i < 5; ++i) h.insert_ok(3);
       status s = h.insert(2);
@@ -152,7 +154,7 @@ class trial {
   }
 
   void go_on(queue_type& queue) {
-    records[0].expect(device_.template set_consuming<platform>(true, 1000000000) == status::ok, "restart",
+    records[0].expect(device_.template set_consuming<platform>(true, board::patience_ns) == status::ok, "restart",
                       status::timeout);
     const status s = queue.recover();
     records[0].expect(s == status::ok, "recover", s);
@@ -162,6 +164,7 @@ class trial {
   /// inserted.
   bool fetch_abort() {
     phase p{.cpus = crew_, .opts = {.log2_size = log2_at_least(crew_ * 4), .batch_limit = 3}};
+    p.opts.deadline_ns = board::patience_ns;
     const auto plan = begin(p);
     if (!plan) return refused("abort", plan.why());
     const auto up = bring_up(p, board::unbacked_address);
@@ -203,7 +206,7 @@ class trial {
 
   auto bring_up(const phase& p, uint64_t base) {
     return device_.template bring_up<platform>(
-        {.queue_base = base, .queue_log2 = p.opts.log2_size, .first = p.opts.first, .timeout_ns = 1000000000});
+        {.queue_base = base, .queue_log2 = p.opts.log2_size, .first = p.opts.first, .timeout_ns = board::patience_ns});
   }
 
   bool refused(const char* scenario, const cmdq::refusal& why) {

@@ -22,7 +22,7 @@ using answer = nlohmann::ordered_json;
 
 struct pool_options {
   unsigned jobs = 2;
-  unsigned timeout_s = 1800;
+  unsigned timeout_s = 7200;
   bool progress = true;
 };
 

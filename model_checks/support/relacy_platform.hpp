@@ -79,7 +79,7 @@ class arena_words {
 
 struct relacy_platform {
   static constexpr unsigned rounds_per_clock_check = 1;
-  static constexpr unsigned polls_per_device_look = 2;
+  static constexpr std::uint64_t look_period_ns = 2;
 
   template <class T>
   class atomic {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <algorithm>
 #include <cmdq/dma/dispatch.hpp>
 #include <thread>
 
@@ -278,6 +279,7 @@ struct race {
   world<real> w{log2_pages, workers};
   std::atomic<bool> alive[workers * slots * frames] = {};
   std::atomic<bool> stop{false};
+  std::atomic<bool> switched{true};
   std::atomic<uint64_t> stale{0};
   std::atomic<uint64_t> dead{0};
   std::atomic<uint64_t> refused{0};
@@ -307,7 +309,8 @@ struct race {
       mapped[slot] = 0;
       set_alive(slot, false);
     };
-    for (int i = 0; i < rounds || (hits < 1000 && i < 1000 * rounds); ++i) {
+    for (int i = 0; i < rounds || hits == 0 || (hits < 1000 && i < 1000 * rounds); ++i) {
+      if (!switched) rounds = std::max(rounds, i + 1000);  // the switch is to happen among us
       state = state * 1664525U + 1013904223U;
       const uint64_t slot = (state >> 8) % slots;
       if (mapped[slot] != 0) {
@@ -326,6 +329,7 @@ struct race {
   }
   void run(int rounds, const dma::device& dev, bool check_dead, bool switch_live) {
     std::vector<std::thread> pool;
+    switched = !switch_live;
     std::thread hardware([&] { device(7, check_dead); });
     std::thread timer([&] {
       while (!stop) {
@@ -338,6 +342,7 @@ struct race {
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
       CMDQ_CHECK_EQ(w.map.set_mode(mode::lazy, w.memory, {.cpus = workers, .entries = 32, .period_ns = 200'000}),
                     status::ok);
+      switched = true;
     }
     for (auto& t : pool) t.join();
     stop = true;

@@ -120,7 +120,7 @@ struct smmu_rig {
     o.log2_size = log2_ring;
     o.producers = cpus + 1;
     o.batch_limit = 32;
-    o.deadline_ns = 20'000'000'000;
+    o.deadline_ns = no_deadline;
     const auto plan = make_plan<Config>(o, ring->memory());
     require(plan.code());
     const auto m = ring->memory();

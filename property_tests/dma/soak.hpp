@@ -41,7 +41,7 @@ class soak {
     rig_type::require(rig_.map.set_mode(dma::mode::lazy, rig_.memory, {.cpus = threads + 1, .period_ns = 1'000'000}));
   }
 
-  /// Runs until `end`, at least `rounds` steps per thread.
+  /// Runs until `end`, at least `rounds` steps per thread, and until the device has translated something.
   soak_result run(std::chrono::steady_clock::time_point end, std::uint64_t rounds) {
     std::thread master([this] { translate(); });
     std::thread timer([this] { tick(); });
@@ -106,7 +106,7 @@ class soak {
   void work(std::uint32_t me, std::chrono::steady_clock::time_point end, std::uint64_t rounds) {
     std::array<slot, slots> mine{};
     std::uint32_t state = me + 1;
-    for (std::uint64_t i = 0; i < rounds || std::chrono::steady_clock::now() < end; ++i) {
+    for (std::uint64_t i = 0; i < rounds || std::chrono::steady_clock::now() < end || hits_ == 0; ++i) {
       state = state * 1664525U + 1013904223U;
       const std::uint64_t at = (state >> 8) % slots;
       const std::uint64_t first = (me * slots + at) * frames;

@@ -92,6 +92,35 @@ CMDQ_TEST(capabilities_decide_what_is_accepted) {
   }
 }
 
+CMDQ_TEST(r15_no_msi_is_sent_to_address_0) {
+  std::vector<entry_t> entries(8);
+  observer::log log;
+  observer hooks;
+  hooks.to = &log;
+  device_t device(model::device_drive::in_write, {}, hooks);
+  CMDQ_CHECK_EQ(device.attach(entries.data(), 3, 0), status::ok);
+  entries[0].put(make_msi_sync(0, 0));
+  entries[1].put(make_msi_sync(16, 0));
+  device.write_prod(2);
+  CMDQ_CHECK_EQ(cons_position(device.read_cons()), 2U);
+  CMDQ_CHECK(entries[0].get() == make_msi_sync(0, 0));
+  CMDQ_CHECK_EQ(entries[1].get().word[0] & 0xffffffffU, 0U);
+  CMDQ_CHECK_EQ(log.wired, 1U);
+}
+
+CMDQ_TEST(r22_asid_and_vmid_bits_that_are_not_there_are_reserved) {
+  for (const bool wide : {false, true}) {
+    model::capabilities caps;
+    caps.asid16 = caps.vmid16 = wide;
+    for (const command& c : {made(smmuv3::tlbi_nh_asid{.asid = 0x100}), made(smmuv3::tlbi_nh_all{.vmid = 0x100}),
+                             made(smmuv3::tlbi_el2_asid{.asid = 0x8000})}) {
+      rig r(3, device_drive::in_write, caps);
+      r.give(c);
+      CMDQ_CHECK_EQ(r.error_active(), !wide);
+    }
+  }
+}
+
 CMDQ_TEST(bug_L70_setup_with_cons_not_zero) {
   property([] {
     const auto log2 = *rc::gen::inRange(2u, 6u);

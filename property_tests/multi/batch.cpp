@@ -2,6 +2,7 @@
 // Batches: commands gathered and handed on in full lists; and lists filled in place by a writer.
 #include <cmdq/queue/batch.hpp>
 
+#include "support/asked.hpp"
 #include "support/one_thread.hpp"
 
 using namespace cmdq;
@@ -65,6 +66,66 @@ CMDQ_TEST(batch_tells_an_error_of_an_earlier_list) {
   CMDQ_CHECK_EQ(o.code, status::illegal_command);
   CMDQ_CHECK_EQ(o.inserted, 6U);
   CMDQ_CHECK_EQ(r.executed.size(), std::size_t{5});
+}
+
+CMDQ_TEST(r21_batch_that_is_left_alone_is_delivered) {
+  property([] {
+    const auto n = *rc::gen::inRange<std::uint32_t>(0, 20);
+    rig_type r;
+    auto me = r.producer();
+    {
+      batch_of<5> b(me);
+      for (std::uint32_t i = 0; i < n; ++i) CMDQ_CHECK_EQ(b.add(numbered(i)), status::ok);
+    }
+    CMDQ_CHECK_EQ(r.executed.size(), std::size_t{n});
+    for (std::uint32_t i = 0; i < n; ++i) CMDQ_CHECK(r.executed[i] == numbered(i));
+    // Waited for, as by finish(): a CMD_SYNC stands behind the last list, and none where nothing was left.
+    CMDQ_CHECK_EQ(r.device.syncs, n == 0 ? 0U : 1U);
+  });
+}
+
+CMDQ_TEST(r21_batch_that_was_finished_sends_nothing_more) {
+  rig_type r;
+  auto me = r.producer();
+  {
+    batch_of<2> b(me);
+    for (std::uint64_t i = 0; i < 5; ++i) CMDQ_CHECK_EQ(b.add(numbered(i)), status::ok);
+    CMDQ_CHECK(b.finish().ok());
+  }
+  {
+    batch_of<2> b(me);
+    CMDQ_CHECK_EQ(b.add(illegal()), status::ok);
+    CMDQ_CHECK_EQ(b.finish().code, status::illegal_command);
+  }
+  CMDQ_CHECK_EQ(r.device.syncs, 3U);  // one of them is what the illegal command became
+}
+
+CMDQ_TEST(r22_batch_refuses_an_asid_that_the_device_does_not_have) {
+  model::capabilities narrow;
+  narrow.asid16 = false;
+  rig_type r(8, 2, smmuv3::fit({}, asked(narrow)));
+  auto me = r.producer();
+  batch_of<4> b(me);
+  const command wide{{0x11 | 0x1234ULL << 48, 0}};
+  CMDQ_CHECK_EQ(b.add(wide), status::out_of_range);
+  const refusal why = me.permits(wide);
+  CMDQ_CHECK(std::string(why.field) == "asid" && why.value == 0x1234 && why.limit == 0xff);
+  CMDQ_CHECK_EQ(b.add({{0x11 | 0x34ULL << 48, 0}}), status::ok);
+  CMDQ_CHECK_EQ(b.gathered(), 1U);
+}
+
+CMDQ_TEST(r23_batch_refuses_what_a_guests_queue_may_not_issue) {
+  model::capabilities guest;
+  guest.part = smmuv3::find_quirk("tegra241_guest")->flags;
+  rig_type r(8, 2, smmuv3::fit({}, asked(guest)));
+  auto me = r.producer();
+  batch_of<4> b(me);
+  const command nh_all{{0x10, 0}};
+  CMDQ_CHECK_EQ(b.add(nh_all), status::invalid_argument);
+  CMDQ_CHECK(std::string(me.permits(nh_all).field) == "opcode" && me.permits(nh_all).value == 0x10);
+  CMDQ_CHECK_EQ(b.add(numbered(1)), status::ok);
+  CMDQ_CHECK(b.finish().ok());
+  CMDQ_CHECK_EQ(r.executed.size(), std::size_t{1});
 }
 
 // What could not be inserted is kept, and goes on once the queue has recovered.

@@ -101,3 +101,34 @@ CMDQ_TEST(an_error_stays_in_its_queue) {
   CMDQ_CHECK_EQ(me.issue_to_all(&wrong, 1, budget_ns, each), status::illegal_command);
   for (const status s : each) CMDQ_CHECK_EQ(s, status::illegal_command);
 }
+
+// Lists that submit() does not take as one: longer than the batch limit, cut by a quirk, of several classes.
+CMDQ_TEST(r20_issue_to_all_takes_what_issue_takes) {
+  const command t = numbered(1), c{{0x03, 0}}, a{{0x40, 52}};
+  const std::vector<std::vector<command>> lists = {
+      {t}, {t, c}, {c, t, c}, {t, a}, {t, a, t}, std::vector<command>(20, t), std::vector<command>(9, c)};
+  options quirks[4];
+  quirks[1].sync_every_batch = true;
+  quirks[2].repeat_invalidations = true;
+  quirks[3].sync_every_batch = quirks[3].repeat_invalidations = true;
+  for (const options& base : quirks) {
+    rig_type alone(8, 2, base);
+    auto lone = alone.producer();
+    rig_type one(8, 2, base), other(8, 2, base);
+    set_type set;
+    CMDQ_CHECK(set.add(one.queue()) == status::ok && set.add(other.queue()) == status::ok);
+    set_type::member me;
+    CMDQ_CHECK_EQ(set.join(me), status::ok);
+    for (const auto& list : lists) {
+      const auto n = static_cast<std::uint32_t>(list.size());
+      CMDQ_CHECK_EQ(lone.issue(list.data(), n).code, status::ok);
+      status each[2] = {status::stalled, status::stalled};
+      CMDQ_CHECK_EQ(me.issue_to_all(list.data(), n, budget_ns, each), status::ok);
+      CMDQ_CHECK(each[0] == status::ok && each[1] == status::ok);
+      CMDQ_CHECK(one.executed == alone.executed && other.executed == alone.executed);
+    }
+    const command sync = make_sync(sync_signal::none);
+    CMDQ_CHECK_EQ(me.issue_to_all(&sync, 1, budget_ns), status::invalid_argument);
+    CMDQ_CHECK_EQ(me.issue_to_all(nullptr, 1, budget_ns), status::invalid_argument);
+  }
+}

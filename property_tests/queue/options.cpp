@@ -46,6 +46,82 @@ CMDQ_TEST(bug_L43_ring_must_be_aligned_to_its_size) {
   CMDQ_CHECK_EQ(check_plan(r.what, m).code, status::ok);
 }
 
+CMDQ_TEST(r15_no_ring_at_device_address_0_with_msis) {
+  for (const strategy which : all_strategies) {
+    rig r(small_ring(which, 4, 3, 1));
+    ring_memory<scheduled_platform> m = r.memory();
+    m.device_address = 0;
+    setup s = r.what;
+    CMDQ_CHECK_EQ(check_plan(s, m).code, status::ok);
+    s.msi = true;
+    check_refusal(check_plan(s, m), status::out_of_range, "device_address", 0, 256);
+    m.device_address = 256;
+    CMDQ_CHECK_EQ(check_plan(s, m).code, status::ok);
+  }
+}
+
+CMDQ_TEST(r16_device_address_within_52_bits) {
+  rig r(small_ring(strategy::combining, 4, 3, 1));
+  ring_memory<scheduled_platform> m = r.memory();
+  constexpr std::uint64_t reach = 1ULL << 52;
+  for (const std::uint64_t address : {reach, reach + 0x10000, ~std::uint64_t{0xff}}) {
+    m.device_address = address;
+    check_refusal(check_plan(r.what, m), status::out_of_range, "device_address", address, reach - 256);
+  }
+  m.device_address = reach - 256;
+  CMDQ_CHECK_EQ(check_plan(r.what, m).code, status::ok);
+}
+
+CMDQ_TEST(r16_device_address_within_the_devices_output_size) {
+  rig r(small_ring(strategy::combining, 4, 3, 1));
+  ring_memory<scheduled_platform> m = r.memory();
+  setup s = r.what;
+  s.opts.device.output_bits = 40;
+  m.device_address = 1ULL << 40;
+  check_refusal(check_plan(s, m), status::out_of_range, "device_address", 1ULL << 40, (1ULL << 40) - 256);
+  m.device_address = (1ULL << 40) - 256;
+  CMDQ_CHECK_EQ(check_plan(s, m).code, status::ok);
+}
+
+CMDQ_TEST(r14_no_msis_without_the_device) {
+  rig r(small_ring(strategy::combining, 4, 3, 1));
+  const auto with = [&](bool msi, auto change) {
+    setup s = r.what;
+    s.msi = msi;
+    change(s.opts.device);
+    return check_plan(s, r.memory());
+  };
+  for (const bool msi : {false, true}) {
+    CMDQ_CHECK_EQ(with(msi, [](device_limits&) {}).code, status::ok);
+    const refusal no_msi = with(msi, [](device_limits& d) { d.msi = false; });
+    const refusal not_coherent = with(msi, [](device_limits& d) { d.coherent = false; });
+    if (msi) {
+      check_refusal(no_msi, status::invalid_argument, "device.msi", 0, 1);
+      check_refusal(not_coherent, status::invalid_argument, "device.coherent", 0, 1);
+    } else {
+      CMDQ_CHECK(no_msi.code == status::ok && not_coherent.code == status::ok);
+    }
+  }
+}
+
+CMDQ_TEST(limits_of_the_device_are_checked_themselves) {
+  rig r(small_ring(strategy::combining, 4, 3, 1));
+  const auto with = [&](auto change) {
+    setup s = r.what;
+    change(s.opts);
+    return check_plan(s, r.memory());
+  };
+  check_refusal(with([](options& o) { o.device.output_bits = 53; }), status::out_of_range, "device.output_bits", 53,
+                52);
+  check_refusal(with([](options& o) { o.device.output_bits = 7; }), status::out_of_range, "device_address", 0x40000000,
+                0);
+  check_refusal(with([](options& o) { o.device.asid_bits = 17; }), status::out_of_range, "device.asid_bits", 17, 16);
+  check_refusal(with([](options& o) { o.device.vmid_bits = 64; }), status::out_of_range, "device.vmid_bits", 64, 16);
+  check_refusal(with([](options& o) { o.device.event = false; }), status::invalid_argument, "signal", 2, 0);
+  check_refusal(with([](options& o) { o.device.opcodes.remove(opcode_sync); }), status::invalid_argument,
+                "device.opcodes", opcode_sync, 0);
+}
+
 CMDQ_TEST(each_limit_is_named) {
   rig r(small_ring(strategy::combining, 5, 3, 1));
   const auto with = [&](auto change) {

@@ -70,16 +70,20 @@ std::unique_ptr<queue_face> make_queue(const setup& s, const ring_memory<schedul
 }
 
 refusal check_plan(const setup& s, const ring_memory<scheduled_platform>& m) {
-  using completion::poll_cons;
-  using reclaim::counted;
-  switch (s.allocation) {
-    case strategy::cmpxchg_loop:
-      return make_plan<rig_config<allocation::cmpxchg_loop, poll_cons, counted, wait::spin>>(s.opts, m).why();
-    case strategy::owner_bits:
-      return make_plan<rig_config<allocation::owner_bits, poll_cons, counted, wait::spin>>(s.opts, m).why();
-    default:
-      return make_plan<rig_config<allocation::combining, poll_cons, counted, wait::spin>>(s.opts, m).why();
-  }
+  const auto with = [&]<class Allocation, class Completion>(Allocation, Completion) {
+    return make_plan<rig_config<Allocation, Completion, reclaim::counted, wait::spin>>(s.opts, m).why();
+  };
+  const auto by = [&](auto completion) {
+    switch (s.allocation) {
+      case strategy::cmpxchg_loop:
+        return with(allocation::cmpxchg_loop{}, completion);
+      case strategy::owner_bits:
+        return with(allocation::owner_bits{}, completion);
+      default:
+        return with(allocation::combining{}, completion);
+    }
+  };
+  return s.msi ? by(completion::poll_msi{}) : by(completion::poll_cons{});
 }
 
 std::string shown(const setup& s) {

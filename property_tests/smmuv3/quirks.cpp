@@ -67,17 +67,9 @@ CMDQ_TEST(quirk_rows_refuse_exactly_their_commands) {
   CMDQ_CHECK(accepts(tegra241, syncs[0]) && !accepts(tegra241, syncs[1]) && !accepts(tegra241, syncs[2]));
 }
 
-CMDQ_TEST(quirk_tegra264_repeats_invalidations) {
-  const quirks q = find_quirk("tegra264_repeat")->flags;
-  CMDQ_CHECK(repeats(q, command_class::tlb) && repeats(q, command_class::configuration));
-  CMDQ_CHECK(!repeats(q, command_class::sync) && !repeats(q, command_class::page_request));
-  CMDQ_CHECK(!repeats(quirks{}, command_class::tlb));
-}
-
 CMDQ_TEST(quirk_parts_known_by_name) {
   CMDQ_CHECK(find_quirk("hi16xx_msi")->flags.msi_64bit && find_quirk("hi16xx_msi")->flags.prefer_cons);
-  CMDQ_CHECK(find_quirk("cn99xx_page1")->flags.page1_in_page0);
-  for (const char* name : {"hi16xx_msi", "cn99xx_page1", "hi161x_prefetch", "tegra241_guest", "tegra264_repeat"}) {
+  for (const char* name : {"hi16xx_msi", "hi161x_prefetch", "tegra241_guest", "tegra264_repeat"}) {
     CMDQ_CHECK(!find_quirk(name)->match.known);
   }
 }
@@ -90,7 +82,6 @@ CMDQ_TEST(quirk_union_keeps_every_flag_and_the_smaller_batch) {
                      .one_class_per_batch = true,
                      .msi_64bit = true,
                      .prefer_cons = true,
-                     .page1_in_page0 = true,
                      .no_prefetch = true,
                      .sync_cs0_only = true,
                      .guest_opcodes_only = true,

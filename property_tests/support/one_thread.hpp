@@ -45,10 +45,11 @@ class one_thread {
   using queue_type = command_queue<device_type, Config>;
   static constexpr unsigned log2_size = 6;
 
-  explicit one_thread(std::uint32_t batch_limit = 8, std::uint32_t producers = 2)
+  /// `base`: quirks and limits of the device, as options.
+  explicit one_thread(std::uint32_t batch_limit = 8, std::uint32_t producers = 2, const options& base = {})
       : device(model::device_drive::in_write, {}, hooks_to(executed)) {
     CMDQ_CHECK_EQ(device.attach(memory_->memory().entries, log2_size, memory_->memory().device_address), status::ok);
-    options o;
+    options o = base;
     o.log2_size = log2_size;
     o.batch_limit = batch_limit;
     o.producers = producers;

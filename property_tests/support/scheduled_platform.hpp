@@ -14,7 +14,7 @@ namespace cmdq::test {
 struct scheduled_platform {
   /// Short rounds: a case should reach its deadline and its device looks within few steps.
   static constexpr unsigned rounds_per_clock_check = 2;
-  static constexpr unsigned polls_per_device_look = 3;
+  static constexpr std::uint64_t look_period_ns = 2'000;
 
   /// Called by pause() outside of a scheduler; moves `alone_ns` on where it has to.
   static inline std::function<void()> idle;

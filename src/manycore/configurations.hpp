@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// THE list of shipped configurations, as types. A new strategy is one row more here; everything that runs, names or
-// compares strategies walks this list, and the test `manycore.every_allocation_has_a_row` finds a policy without one.
+// The shipped configurations as types, from the library's one list of strategies: a new one is run, named and compared
+// everywhere without a line here.
 #pragma once
 
+#include <cmdq/allocation/strategies.hpp>
 #include <cmdq/queue/config.hpp>
 #include <cmdq/reclaim/sync_locked.hpp>
 
@@ -12,46 +13,40 @@
 namespace cmdq::manycore {
 
 namespace rows {
-
-template <class Allocation>
-struct published {
-  using allocation = Allocation;
-  using reclaim = cmdq::reclaim::sync_locked;
-  static constexpr role kind = role::published;
-};
-template <class Allocation, role Kind>
-struct shipped {
-  using allocation = Allocation;
-  using reclaim = freestanding_config::reclaim;
-  static constexpr role kind = Kind;
-};
-
-struct cmpxchg_loop_published : published<allocation::cmpxchg_loop> {
-  static constexpr const char* name = "cmpxchg_loop/published";
-};
-struct owner_bits_published : published<allocation::owner_bits> {
-  static constexpr const char* name = "owner_bits/published";
-};
-struct combining : shipped<allocation::combining, role::own> {
-  static constexpr const char* name = "combining";
-};
-struct cmpxchg_loop : shipped<allocation::cmpxchg_loop, role::variant> {
-  static constexpr const char* name = "cmpxchg_loop";
-};
-struct owner_bits : shipped<allocation::owner_bits, role::variant> {
-  static constexpr const char* name = "owner_bits";
-};
-
+// clang-format off
+#define CMDQ_ROWS(policy, locked)                                         \
+  struct policy {                                                         \
+    using allocation = cmdq::allocation::policy;                          \
+    using reclaim = freestanding_config::reclaim;                         \
+    static constexpr role kind = (locked) ? role::variant : role::own;    \
+    static constexpr const char* name = #policy;                          \
+  };                                                                      \
+  struct policy##_published {                                             \
+    using allocation = cmdq::allocation::policy;                          \
+    using reclaim = cmdq::reclaim::sync_locked;                           \
+    static constexpr role kind = role::published;                         \
+    static constexpr const char* name = #policy "/published";             \
+  };
+// clang-format on
+CMDQ_FOR_EACH_STRATEGY(CMDQ_ROWS)
+#undef CMDQ_ROWS
 }  // namespace rows
 
-/// Calls `f` with a value of each row's type.
+/// Calls `f` with a value of each row's type: the published ones, the library's own, then the variants.
 template <class F>
 void each_configuration(F f) {
-  f(rows::cmpxchg_loop_published{});
-  f(rows::owner_bits_published{});
-  f(rows::combining{});
-  f(rows::cmpxchg_loop{});
-  f(rows::owner_bits{});
+#define CMDQ_PUBLISHED(policy, locked) \
+  if constexpr (locked) f(rows::policy##_published{});
+#define CMDQ_OWN(policy, locked) \
+  if constexpr (!(locked)) f(rows::policy{});
+#define CMDQ_VARIANT(policy, locked) \
+  if constexpr (locked) f(rows::policy{});
+  CMDQ_FOR_EACH_STRATEGY(CMDQ_PUBLISHED)
+  CMDQ_FOR_EACH_STRATEGY(CMDQ_OWN)
+  CMDQ_FOR_EACH_STRATEGY(CMDQ_VARIANT)
+#undef CMDQ_PUBLISHED
+#undef CMDQ_OWN
+#undef CMDQ_VARIANT
 }
 
 template <class Row, class Completion>

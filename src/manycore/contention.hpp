@@ -75,13 +75,14 @@ struct cpu_tally {
 inline ring_memory<platform> make_memory(machine& m, const options& o) {
   const unsigned log2 = o.log2_size;
   using word32 = platform::atomic<std::uint32_t>;
+  using word64 = platform::atomic<std::uint64_t>;
   const std::size_t entries = std::size_t{1} << log2;
   ring_memory<platform> out;
   const std::size_t bytes = entries * sizeof(command);
   out.entries = static_cast<ring_entry<platform>*>(m.allocate(bytes, bytes));
   out.device_address = reinterpret_cast<std::uintptr_t>(out.entries);
   out.valid = static_cast<word32*>(m.allocate(valid_words(geometry{log2}) * sizeof(word32)));
-  out.marks = static_cast<word32*>(m.allocate(entries * sizeof(word32)));
+  out.marks = static_cast<word64*>(m.allocate(entries * sizeof(word64)));
   out.range_ends = static_cast<word32*>(m.allocate(entries * sizeof(word32)));
   out.cells = static_cast<producer_cell<platform>*>(m.allocate(o.producers * sizeof(producer_cell<platform>)));
   out.groups = static_cast<gather_group<platform>*>(m.allocate(o.groups * sizeof(gather_group<platform>)));
@@ -90,6 +91,11 @@ inline ring_memory<platform> make_memory(machine& m, const options& o) {
 
 contention_result summarise(const machine& m, const device& d, const contention_options& o,
                             const std::vector<cpu_tally>& tallies);
+
+/// How long after the end the last lists may take: as if each CPU's were executed on its own, several times over.
+inline picoseconds grace(const topology& t, const contention_options& o) {
+  return 10'000'000'000 + 8 * o.cpus * (t.device.sync + o.list_length * t.device.command);
+}
 
 inline picoseconds think_time(machine& m, picoseconds mean) { return mean - mean / 4 + m.random().below(mean / 2 + 1); }
 
@@ -145,7 +151,7 @@ contention_result run_contention(const topology& shape, const contention_options
         t.longest = std::max(t.longest, m.now() - begin);
       }
     });
-  m.run(end + 10'000'000'000);
+  m.run(end + detail::grace(shape, o));
   return detail::summarise(m, dev, o, tallies);
 }
 

@@ -3,9 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-#include <memory>
-#include <stdexcept>
+#include <iterator>
 #include <string_view>
 
 namespace cmdq::manycore {
@@ -71,24 +69,22 @@ phase_table by_phase(const site_table& sites) noexcept {
   return t;
 }
 
-void write_chrome_trace(const std::string& path, const std::vector<span>& spans,
-                        const std::vector<std::string>& actor_names) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "w"), std::fclose);
-  if (!file) throw std::runtime_error(fmt::format("{}: cannot be written", path));
-  fmt::print(file.get(), "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+std::string chrome_trace(const std::vector<span>& spans, const std::vector<std::string>& actor_names) {
+  std::string out = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
+  const auto to = std::back_inserter(out);
   for (std::size_t i = 0; i < actor_names.size(); ++i)
-    fmt::print(file.get(),
-               R"({{"ph":"M","pid":1,"tid":{},"name":"thread_name","args":{{"name":"{}"}}}},)"
-               "\n",
-               i, actor_names[i]);
+    fmt::format_to(to,
+                   R"({{"ph":"M","pid":1,"tid":{},"name":"thread_name","args":{{"name":"{}"}}}},)"
+                   "\n",
+                   i, actor_names[i]);
   for (const auto& s : spans)
-    fmt::print(file.get(),
-               R"({{"ph":"X","pid":1,"tid":{},"name":"{}","ts":{}.{:06},"dur":{}.{:06}}},)"
-               "\n",
-               s.actor, s.name, s.begin / 1'000'000, s.begin % 1'000'000, (s.end - s.begin) / 1'000'000,
-               (s.end - s.begin) % 1'000'000);
-  fmt::print(file.get(), R"({{"ph":"M","pid":1,"name":"process_name","args":{{"name":"simulated machine"}}}}]}})"
-                         "\n");
+    fmt::format_to(to,
+                   R"({{"ph":"X","pid":1,"tid":{},"name":"{}","ts":{}.{:06},"dur":{}.{:06}}},)"
+                   "\n",
+                   s.actor, s.name, s.begin / 1'000'000, s.begin % 1'000'000, (s.end - s.begin) / 1'000'000,
+                   (s.end - s.begin) % 1'000'000);
+  return out + R"({"ph":"M","pid":1,"name":"process_name","args":{"name":"simulated machine"}}]})"
+               "\n";
 }
 
 }  // namespace cmdq::manycore

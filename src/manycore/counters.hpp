@@ -65,9 +65,7 @@ struct span {
   picoseconds end;
 };
 
-/// Chrome trace format ("X" events, microseconds): one thread per actor. Throws std::runtime_error if `path` cannot be
-/// written.
-void write_chrome_trace(const std::string& path, const std::vector<span>& spans,
-                        const std::vector<std::string>& actor_names);
+/// Chrome trace format ("X" events, microseconds): one thread per actor.
+std::string chrome_trace(const std::vector<span>& spans, const std::vector<std::string>& actor_names);
 
 }  // namespace cmdq::manycore

@@ -19,7 +19,6 @@ struct platform {
   /// looks at the clock elsewhere. In return each pause is followed by a look.
   static constexpr unsigned polls_per_pause = 16;
   static constexpr unsigned rounds_per_clock_check = 1;
-  static constexpr unsigned polls_per_device_look = 1U << 30;
   static constexpr picoseconds fence_time = 5'000;
   static constexpr picoseconds yield_time = 500'000;
 

@@ -51,7 +51,7 @@ class many_queues {
     });
     m_.at_time(end, [this] { busy_ = core_.engine_busy; });
     for (unsigned cpu = 0; cpu < o_.load.cpus; ++cpu) m_.start(cpu, [this, cpu, end] { body(cpu, end); });
-    m_.run(end + 10'000'000'000);
+    m_.run(end + detail::grace(m_.shape(), o_.load));
     return summary();
   }
 

@@ -44,6 +44,12 @@ const std::vector<strategy>& strategies() {
   return all;
 }
 
+std::vector<std::string> strategy_names() {
+  std::vector<std::string> names;
+  for (const auto& s : strategies()) names.push_back(s.name);
+  return names;
+}
+
 std::vector<std::string> strategies(role kind) {
   std::vector<std::string> names;
   for (const auto& s : strategies())
@@ -70,10 +76,6 @@ contention_result run_contention(const std::string& strategy, const std::string&
   throw_unknown_strategy(strategy);
 }
 
-void throw_unknown_strategy(const std::string& name) {
-  std::vector<std::string> names;
-  for (const auto& s : strategies()) names.push_back(s.name);
-  unknown("strategy", name, names);
-}
+void throw_unknown_strategy(const std::string& name) { unknown("strategy", name, strategy_names()); }
 
 }  // namespace cmdq::manycore

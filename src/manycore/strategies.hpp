@@ -25,6 +25,8 @@ struct strategy {
 /// Names for --strategy. A policy's plain name is what the library's default configuration makes of it (lock-free
 /// reclaim); "/published" behind it is the published form (reclaim::sync_locked).
 const std::vector<strategy>& strategies();
+/// All of them, as --strategy takes them.
+std::vector<std::string> strategy_names();
 /// Only those of one role, in the table's order.
 std::vector<std::string> strategies(role kind);
 /// The published ones, then the library's own: what reports compare.

@@ -12,6 +12,7 @@ inline constexpr uintptr_t smmu_base = 0x09050000;
 inline constexpr uint64_t unbacked_address = 0x3000000000;  ///< nothing answers there: a fetch aborts
 inline constexpr uint32_t cpus_per_cluster = 16;
 inline constexpr uint32_t max_cpus = 128;
+inline constexpr uint64_t patience_ns = 600'000'000'000;  ///< for answers that come at once unless the host is busy
 
 /// Console output by one CPU at a time. A number is padded on the left to `width`.
 void print(const char* text);

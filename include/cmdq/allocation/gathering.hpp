@@ -45,22 +45,22 @@ class gathering {
     return groups_[i].word.fetch_add((uint64_t{n} << 32) | gathered, at<site::claim_add>);
   }
 
-  /// [G] The place in the ring of the member's list [local, local + n), once its leader has said it. Blocking: waits
-  /// for the leader, which waits for the members of the claim before, and never for the device.
-  position place_of(uint8_t i, position local, uint32_t n) noexcept {
-    group& g = groups_[i];
-    await_always<P, typename Ring::wait_policy>(members_, g.opened, at<site::group_opened>,
-                                                [=](position to) { return reached(to, local + n); });
-    return local + g.shift.get();
+  /// [G] Waits until the leader of the member's list [local, local + n) has said its place in the ring; false when the
+  /// budget ends first.
+  bool await_place(uint8_t i, position local, uint32_t n, time_budget<P>& budget) noexcept {
+    const auto said = [=](position to) { return reached(to, local + n); };
+    return await<P, typename Ring::wait_policy>(members_, groups_[i].opened, at<site::group_opened>, said, budget);
   }
+  /// That place. Until the member's entries are valid no other claim of the group is opened.
+  [[nodiscard]] position place_of(uint8_t i, position local) const noexcept { return local + groups_[i].shift.get(); }
 
-  /// Leader: waits for its turn [G], then ends the claim. Returns the word: end of its lists, and what they gathered.
-  uint64_t close(uint8_t i, position local) noexcept {
-    group& g = groups_[i];
-    await_always<P, typename Ring::wait_policy>(leaders_, g.turn, at<site::group_turn>,
-                                                [=](position t) { return t == local; });
-    return g.word.fetch_and(~uint64_t{0} << 32, at<site::gather_close>);
+  /// [G] Leader: waits for its turn; false when the budget ends first.
+  bool await_turn(uint8_t i, position local, time_budget<P>& budget) noexcept {
+    const auto mine = [=](position t) { return t == local; };
+    return await<P, typename Ring::wait_policy>(leaders_, groups_[i].turn, at<site::group_turn>, mine, budget);
   }
+  /// Leader, in its turn: ends the claim. Returns the word: end of its lists, and what they gathered.
+  uint64_t close(uint8_t i) noexcept { return groups_[i].word.fetch_and(~uint64_t{0} << 32, at<site::gather_close>); }
 
   /// [G] Leader: the lists from `local` up to `to` are at `start` in the ring, and their entries are free.
   void open(uint8_t i, position local, position to, position start) noexcept {

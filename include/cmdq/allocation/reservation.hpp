@@ -22,6 +22,8 @@ struct reservation {
   bool closed = false;    ///< the owner has closed its range already, with nobody else in it
   bool own_sync = false;  ///< the claim includes an entry for a CMD_SYNC
   bool waited = false;    ///< the caller must complete() it before it returns
+  bool left = false;      ///< the budget ended first: the rest of what it takes is in the producer's cell
+  bool changed = false;   ///< the caller's list was not what it was when it was looked at
   uint8_t group = none;   ///< the group of CPUs that it gathered in
   uint32_t group_n = 0;   ///< leader of a group's claim: entries of all its lists, from `start` on
 

@@ -3,50 +3,77 @@
 
 #include <cmdq/completion/poll_cons.hpp>
 #include <cmdq/completion/poll_msi.hpp>
+#include <cmdq/core/device_limits.hpp>
 #include <cmdq/core/status.hpp>
+#include <cmdq/platform/orderings.hpp>
 
 namespace cmdq::completion {
 
-/// Either mode, chosen at run time: by the user, or by choose_completion(), which measures both on the actual device.
-/// On some parts polling the MSI is the slower one (Hi16xx), whatever the firmware tables say. Starts with CONS.
-class automatic {
- public:
-  [[nodiscard]] command sync_for(uint64_t slot_address, sync_signal signal) const noexcept {
-    return msi_ ? poll_msi::sync_for(slot_address, signal) : poll_cons::sync_for(slot_address, signal);
-  }
-  [[nodiscard]] bool by_msi() const noexcept { return msi_; }
-  /// In CONS mode too: an MSI before the switch may have shown more than CMDQ_CONS does yet.
-  [[nodiscard]] static constexpr bool may_trail() noexcept { return true; }
-  /// Before more than one producer inserts. A CMD_SYNC already sent is still noticed, in either mode, through CONS.
-  void use_msi(bool yes) noexcept { msi_ = yes; }
+/// Either mode, and a switch between them at run time. Starts by the published rule, MSIs where the device has them and
+/// is coherent, unless options.device.prefer_cons (Hi16xx: polling the MSI is slower, whatever the firmware tables say;
+/// the default, for a device that was not asked). choose_completion() measures both on the actual device.
+struct automatic {
+  static constexpr bool needs_msi = false;
 
- private:
-  bool msi_ = false;
+  template <class P>
+  class state {
+   public:
+    static constexpr bool needs_msi = false;
+    [[nodiscard]] command sync_for(uint64_t slot_address, sync_signal signal) const noexcept {
+      return by_msi() ? poll_msi::sync_for(slot_address, signal) : poll_cons::sync_for(slot_address, signal);
+    }
+    /// How CMD_SYNCs are written from now on. Those in the ring may be of either form: who waits for one asks its
+    /// entry.
+    [[nodiscard]] bool by_msi() const noexcept { return msi_.load(at<site::completion_mode>) != 0; }
+    /// In CONS mode too: an MSI before the switch may have shown more than CMDQ_CONS does yet.
+    [[nodiscard]] bool may_trail() const noexcept { return possible_; }
+
+    /// Switches, as the published module parameter disable_msipolling does at load time. From any context, also while
+    /// others insert and wait: a CMD_SYNC keeps the form that it was written in. Errors: invalid_argument where the
+    /// device cannot (no MSIs, not coherent, the ring at device address 0), and nothing changes. Wait-free.
+    status use_msi(bool yes) noexcept {
+      if (yes && !possible_) return status::invalid_argument;
+      msi_.store(yes ? 1 : 0, at<site::completion_mode>);
+      return status::ok;
+    }
+    [[nodiscard]] bool can_use_msi() const noexcept { return possible_; }
+
+    /// The queue's, before anybody inserts.
+    void start(const device_limits& device, uint64_t ring_address) noexcept {
+      possible_ = device.can_poll_msi(ring_address);
+      msi_.store(possible_ && !device.prefer_cons ? 1 : 0, at<site::completion_mode>);
+    }
+
+   private:
+    typename P::template atomic<uint32_t> msi_{0};
+    bool possible_ = false;
+  };
 };
 
 /// What both modes took: nanoseconds for all `rounds`, and what each ended with.
 struct measured {
   status cons_code = status::ok;
-  status msi_code = status::ok;
+  status msi_code = status::ok;  ///< invalid_argument: the device cannot, and was not asked to
   uint64_t cons_ns = 0;
   uint64_t msi_ns = 0;
 };
 
 /// Sends `rounds` lone CMD_SYNCs in each mode and leaves the queue in the faster one; in CONS mode where the device
-/// refuses an MSI or is as fast. For start-up: no other producer may insert meanwhile. Waits as issue() does, 2 x
-/// `rounds` times.
+/// refuses an MSI or is as fast. MSIs are tried only where options.device says that they can come. For start-up: others
+/// that insert meanwhile blur the measurement. Waits as issue() does, at most 2 x `rounds` times.
 template <class Queue>
 measured choose_completion(Queue& queue, typename Queue::producer& by, uint32_t rounds = 16) noexcept {
   measured m;
   const auto time = [&](bool msi, status& code) {
-    queue.completion().use_msi(msi);
+    code = queue.completion().use_msi(msi);
     const uint64_t begin = Queue::P::now_ns();
     for (uint32_t i = 0; i < rounds && code == status::ok; ++i) code = by.issue(nullptr, 0).code;
     return Queue::P::now_ns() - begin;
   };
   m.cons_ns = time(false, m.cons_code);
   m.msi_ns = time(true, m.msi_code);
-  queue.completion().use_msi(m.msi_code == status::ok && m.cons_code == status::ok && m.msi_ns < m.cons_ns);
+  const bool faster = m.msi_code == status::ok && m.cons_code == status::ok && m.msi_ns < m.cons_ns;
+  static_cast<void>(queue.completion().use_msi(faster));
   return m;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmdq/queue/errors.hpp>
+#include <cmdq/queue/patience.hpp>
 
 namespace cmdq {
 
@@ -12,16 +13,17 @@ class sync_wait {
   using who = typename Ring::who;
   using P = typename Ring::P;
 
-  sync_wait(Ring& r, error_handler<Ring>& errors, Completion completion) noexcept
-      : ring_(r), errors_(errors), completion_(completion) {}
+  sync_wait(Ring& r, error_handler<Ring>& errors) noexcept : ring_(r), errors_(errors) {
+    if constexpr (requires { completion_.start(r.opts().device, uint64_t{0}); })
+      completion_.start(r.opts().device, r.device_address(0));
+  }
 
   /// The CMD_SYNC to be put at `p`.
   [[nodiscard]] command sync_for(position p) const noexcept {
     return completion_.sync_for(ring_.device_address(p), ring_.opts().signal);
   }
 
-  [[nodiscard]] bool by_msi() const noexcept { return completion_.by_msi(); }
-  /// May MSI words have taken software CONS past CMDQ_CONS?
+  /// May MSI words have taken software CONS past CMDQ_CONS, and may there be CMD_SYNCs whose MSI is still to come?
   [[nodiscard]] bool may_trail() const noexcept { return completion_.may_trail(); }
   [[nodiscard]] Completion& completion() noexcept { return completion_; }
 
@@ -32,13 +34,24 @@ class sync_wait {
     return look_from(allocation, allocation.cons(at<site::cons_look>), true, w);
   }
 
-  /// The same from a software CONS just read; unless `all_errors`, GERROR is read only when CONS shows an error.
+  /// The same from a software CONS just read; unless `all_errors`, GERROR is read only when CONS shows an error that is
+  /// not known.
   template <class Allocation>
   [[gnu::always_inline]] sighting look_from(Allocation& allocation, position base, bool all_errors, who& w) noexcept {
     uint32_t reg = 0;
     sighting seen = ring_.look(allocation, base, completion_.may_trail(), w, reg);
-    if (seen.code != status::ok || all_errors || cons_error(reg) != 0) seen.code = settle(allocation, seen.code, w);
-    if (completion_.by_msi()) seen.cons = landed(base, seen.cons);
+    if (seen.code != status::ok || all_errors || cons_error(reg) != 0)
+      seen.code = settle(allocation, seen.code, all_errors, cons_error(reg), w);
+    if (completion_.may_trail()) seen.cons = landed(base, seen.cons);
+    return seen;
+  }
+
+  /// Where the register itself is, when `exact`: not held back by MSIs that are still to come. Errors are handled, too.
+  template <class Allocation>
+  [[gnu::noinline, gnu::cold]] sighting look_at_register(Allocation& allocation, who& w) noexcept {
+    uint32_t reg = 0;
+    sighting seen = ring_.look(allocation, allocation.cons(at<site::cons_look>), completion_.may_trail(), w, reg);
+    seen.code = settle(allocation, seen.code, true, cons_error(reg), w);
     return seen;
   }
 
@@ -65,47 +78,90 @@ class sync_wait {
   template <class Allocation>
   [[gnu::always_inline]] sighting check(Allocation& allocation, position p, bool look_at_device, who& w,
                                         bool all_errors = true) noexcept {
-    if (completion_.by_msi() && msi_done(p)) {
+    if (completion_.may_trail() && msi_done(p)) {
       if (ring_.was_told(p)) return {status::ok, false, false, p + 1};  // MSIs come in order: the earlier ones have
       errors_.fail();                                                   // done before it was told
       return {status::device_fault, false, false, p};
     }
-    const position known = allocation.cons(at<site::cons_done>);  // [C]
+    const position known = allocation.progress(at<site::cons_done>);  // [C]
     if (passed(known, p)) return {status::ok, false, false, known};
     if (!look_at_device) return {status::would_block, false, false, known};
-    const sighting seen = look_from(allocation, known, all_errors, w);
+    const sighting seen = look_from(allocation, allocation.base_of(known), all_errors, w);
     if (passed(seen.cons, p)) return {status::ok, false, false, seen.cons};  // whatever has happened since
     return {seen.code == status::ok ? status::would_block : seen.code, false, false, seen.cons};
   }
 
-  /// Waits for the CMD_SYNC at `p`. Ends by success, by the budget, or by a device that cannot go on.
+  /// Waits for the CMD_SYNC at `p` of a list that starts at `from`. Ends by success, by the budget, or by a device that
+  /// cannot go on. With poll_cons one look at the device, since lists that nobody waits for may be before it; then who
+  /// is first in the ring looks, and the others read memory.
   template <class Allocation>
-  [[gnu::always_inline]] sighting wait(Allocation& allocation, position p, who& w) noexcept {
-    const sighting seen = check(allocation, p, !completion_.by_msi(), w, false);
-    if (seen.code == status::ok) return seen;
-    return seen.code != status::would_block ? seen : wait_on(allocation, p, w);
+  [[gnu::always_inline]] sighting wait(Allocation& allocation, position from, position p, who& w) noexcept {
+    const bool by_word = signals_by_msi(p);
+    const sighting seen = check(allocation, p, !by_word, w, false);
+    return seen.code != status::would_block ? seen : wait_on(allocation, from, p, seen.cons, by_word, w);
+  }
+
+  /// The end of a wait that was in vain: one more look at the device, and whether it has stood still all the time.
+  template <class Allocation>
+  [[gnu::noinline, gnu::cold]] sighting last_look(Allocation& allocation, const patience<Ring>& waited,
+                                                  who& w) noexcept {
+    const position base = allocation.cons(at<site::cons_look>);
+    sighting seen = look_at_register(allocation, w);
+    if (seen.code == status::ok && waited.whole_deadline() && seen.exact && seen.cons == waited.began_at() &&
+        seen.cons != ring_.told())
+      errors_.stands(seen.cons);
+    if (completion_.may_trail()) seen.cons = landed(base, seen.cons);
+    return seen;
   }
 
  private:
+  /// Will the CMD_SYNC at `p` show in its own entry that it is done? Its form decides, not today's mode. An entry that
+  /// is used again by now says anything; its CMD_SYNC is done then, and every way of looking finds that.
+  [[nodiscard]] bool signals_by_msi(position p) noexcept {
+    if constexpr (Completion::needs_msi) return true;
+    if (!completion_.may_trail()) return false;
+    const uint64_t word = ring_.entry(p).word0.load(at<site::msi_poll>);
+    return is_msi_sync(word) || static_cast<uint32_t>(word) == 0;
+  }
+
   template <class Allocation>
-  [[gnu::noinline, gnu::cold]] sighting wait_on(Allocation& allocation, position p, who& w) noexcept {
-    typename Ring::wait_policy::template waiter<P> waiting;
-    const void* const line = completion_.by_msi() ? &ring_.entry(p).word0 : nullptr;
+  [[gnu::noinline, gnu::cold]] sighting wait_on(Allocation& allocation, position from, position p, position known,
+                                                bool by_word, who& w) noexcept {
+    patience<Ring> waiting(ring_, w);
+    allocation.offer(known);
+    const void* const msi_word = by_word ? &ring_.entry(p).word0 : nullptr;
+    const auto blocked = [&] {
+      return !passed(allocation.progress(at<site::cons_done>), p) && !(by_word && msi_done(p));
+    };
     for (;;) {
+      known = allocation.progress(at<site::cons_done>);
+      const bool first_in_ring = reached(known, from);
+      const bool first = first_in_ring && !by_word;
+      const void* const line = msi_word != nullptr ? msi_word : first ? nullptr : allocation.progress_word();
+      const auto due = waiting.next(known, first_in_ring ? nullptr : &ring_.done_channel(p), line, blocked);
       w.stats.add(stats::event::sync_wait);
-      w.stats.add(waiting.kind());
-      waiting.idle_device(line);
-      const bool now_and_then = waiting.device_due();
-      const sighting seen = check(allocation, p, now_and_then || !completion_.by_msi(), w, now_and_then);
+      if (due == patience<Ring>::over) {
+        sighting seen = last_look(allocation, waiting, w);
+        allocation.offer(seen.cons);
+        if (passed(seen.cons, p) || (by_word && msi_done(p) && ring_.was_told(p)))
+          return {status::ok, false, false, p + 1};
+        if (seen.code == status::ok) seen.code = status::timeout;
+        return seen;
+      }
+      const bool timed = due == patience<Ring>::look;
+      if (timed && ring_.anything_left()) allocation.help(w);
+      const sighting seen = check(allocation, p, first || timed, w, timed);
       if (seen.code != status::would_block) return seen;
-      if (waiting.clock_due() && w.budget.expired()) return {status::timeout, false, false, seen.cons};
+      if (first || timed) allocation.offer(seen.cons);
     }
   }
 
   /// What follows a look that found an error, or that was to look at GERROR too.
   template <class Allocation>
-  [[gnu::noinline, gnu::cold]] status settle(Allocation& allocation, status s, who& w) noexcept {
-    if (s == status::ok) return errors_.handle(allocation, completion_.may_trail(), w);
+  [[gnu::noinline, gnu::cold]] status settle(Allocation& allocation, status s, bool all_errors, uint32_t shown,
+                                             who& w) noexcept {
+    if (s == status::ok && !all_errors && errors_.is_settled(shown)) return s;
+    if (s == status::ok) return errors_.handle(allocation, completion_.may_trail(), shown, w).code;
     errors_.fail();
     return s;
   }

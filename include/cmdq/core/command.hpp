@@ -13,6 +13,15 @@ struct command {
   friend constexpr bool operator==(const command&, const command&) = default;
 };
 
+/// A copy that is read once, from memory that somebody else may be writing. An opcode 0 with an operand could be taken
+/// for a CMD_SYNC that its MSI has zeroed: it loses the operand, and is as illegal without.
+[[gnu::always_inline]] inline command own_copy(const command& from) noexcept {
+  const volatile uint64_t* const w = from.word;
+  command c{{w[0], w[1]}};
+  if (static_cast<uint32_t>(c.word[0]) == 0) c.word[1] = 0;
+  return c;
+}
+
 constexpr uint8_t opcode_of(uint64_t word0) noexcept { return static_cast<uint8_t>(word0); }
 
 inline constexpr uint8_t opcode_sync = 0x46;

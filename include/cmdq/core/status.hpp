@@ -6,11 +6,11 @@
 
 namespace cmdq {
 
-/// Outcome of a call. Everything but `ok` leaves the queue usable or says, through `stalled`, that it is not.
+/// Outcome of a call. Everything but `device_fault` leaves the queue usable; see recover().
 enum class status : uint8_t {
   ok,                  ///< done
   timeout,             ///< the call's one time budget ended; what was inserted stays in the ring and is not lost
-  stalled,             ///< an earlier call timed out or the device failed; nothing was inserted; see recover()
+  stalled,             ///< the device has consumed nothing for a whole deadline; nothing was inserted; ends by itself
   illegal_command,     ///< CERROR_ILL at a command of this call
   fetch_abort,         ///< CERROR_ABT at a command of this call, after bounded retries
   atc_timeout,         ///< CERROR_ATC_INV at the CMD_SYNC that covers an ATC_INV of this call
@@ -22,6 +22,7 @@ enum class status : uint8_t {
   misaligned,          ///< ring base not aligned to the ring's size
   ring_too_small,      ///< ring cannot hold what its producers may have outstanding
   too_many_producers,  ///< attach() beyond options.producers
+  busy,                ///< this producer is inside a call or its writer is open: nothing was done
   no_space,            ///< nothing of that size is free: IOVA space, or the memory given to set a thing up
 };
 
@@ -30,7 +31,8 @@ constexpr const char* name(status s) noexcept {
   constexpr const char* names[] = {
       "ok",           "timeout",      "stalled",        "illegal_command",    "fetch_abort",
       "atc_timeout",  "device_fault", "expired",        "would_block",        "invalid_argument",
-      "out_of_range", "misaligned",   "ring_too_small", "too_many_producers", "no_space"};
+      "out_of_range", "misaligned",   "ring_too_small", "too_many_producers", "busy",
+      "no_space"};
   const auto i = static_cast<unsigned>(s);
   return i < sizeof names / sizeof names[0] ? names[i] : "unknown";
 }

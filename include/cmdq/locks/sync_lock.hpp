@@ -11,13 +11,16 @@ namespace cmdq::locks {
 template <class P, class Wait>
 class sync_lock {
  public:
-  /// Adds `n` sharers. Waits only while an exclusive holder is inside, which holds it for a few instructions and takes
-  /// no other lock. Bounded bypass: once counted, no second exclusive acquisition can come before this one. Cost: one
+  /// Adds `n` sharers. Waits, within the budget, while an exclusive holder is inside, which holds it for a few
+  /// instructions and takes no other lock; one that is stopped there holds nobody up for longer: what it may still
+  /// store is a position that the device had passed before the caller's CMD_SYNC was told. The caller is counted either
+  /// way. Bounded bypass: once counted, no second exclusive acquisition can come before this one. Cost: one
   /// read-modify-write.
-  void lock_shared(uint32_t n = 1) noexcept {
+  void lock_shared(uint32_t n, time_budget<P>& budget) noexcept {
     const uint32_t before = value_.fetch_add(n, at<site::shared_lock>);
     if ((before & exclusive) == 0) return;
-    await_always<P, Wait>(channel_, value_, at<site::shared_wait>, [](uint32_t v) { return (v & exclusive) == 0; });
+    static_cast<void>(await<P, Wait>(
+        channel_, value_, at<site::shared_wait>, [](uint32_t v) { return (v & exclusive) == 0; }, budget));
   }
 
   /// Leaves unless the caller is the last sharer: then false, and it still holds the lock, so that it may move software

@@ -228,7 +228,7 @@ class consumer {
     if (signal == sync_signal::event && registers.caps.sev && !registers.caps.part.no_sev && !take(plan.lost_events))
       hooks.event();
     if (signal != sync_signal::msi) return step_result::completed;
-    if (!registers.caps.msi || (address == 0 && !memory.contains(0))) {
+    if (!registers.caps.msi || address == 0) {
       hooks.wired_interrupt();
       return step_result::completed;
     }

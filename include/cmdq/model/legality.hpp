@@ -8,10 +8,19 @@
 
 namespace cmdq::model {
 
-/// False: CERROR_ILL. Source: smmuv3::legal(), the
-/// part's quirks, and the identification bits that make a command or a field reserved.
-constexpr bool accepted(const command& c, const capabilities& caps) noexcept {
+/// Fields that are wider than, or exist only with, what the identification registers say: reserved bits otherwise.
+constexpr bool fields_exist(const command& c, const capabilities& caps) noexcept {
   using smmuv3::field;
+  const auto any = smmuv3::decode(c);
+  if (!any) return true;  // RESUME with RESP = 3: has none of these
+  if (!caps.asid16 && any->get(field::asid) > 0xff) return false;
+  if (!caps.vmid16 && any->get(field::vmid) > 0xff) return false;
+  return caps.ril || (any->get(field::num) | any->get(field::scale) | any->get(field::ttl) | any->get(field::tg)) == 0;
+}
+
+/// False: CERROR_ILL. Source: smmuv3::legal(), the part's quirks, and the identification bits that make a command or a
+/// field reserved.
+constexpr bool accepted(const command& c, const capabilities& caps) noexcept {
   using smmuv3::opcode;
   if (!smmuv3::legal(c) || !smmuv3::accepts(caps.part, c)) return false;
   switch (static_cast<opcode>(opcode_of(c.word[0]))) {
@@ -21,20 +30,11 @@ constexpr bool accepted(const command& c, const capabilities& caps) noexcept {
       return caps.pri;
     case opcode::tlbi_el2_all:
     case opcode::tlbi_el2_asid:
-      return caps.hyp;
     case opcode::tlbi_el2_va:
-      if (!caps.hyp) return false;
-      break;
-    case opcode::tlbi_nh_va:
-    case opcode::tlbi_nh_vaa:
-    case opcode::tlbi_s2_ipa:
-      break;
+      return caps.hyp && fields_exist(c, caps);
     default:
-      return true;
+      return fields_exist(c, caps);
   }
-  if (caps.ril) return true;
-  const smmuv3::any_command any = *smmuv3::decode(c);
-  return (any.get(field::num) | any.get(field::scale) | any.get(field::ttl) | any.get(field::tg)) == 0;
 }
 
 }  // namespace cmdq::model

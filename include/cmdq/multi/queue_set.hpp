@@ -29,8 +29,11 @@ class queue_set {
     [[nodiscard]] typename Queue::producer& of(uint32_t group) noexcept { return producers_[group % count_]; }
 
     /// Issues a list to every queue and waits for all: for what must reach each of them (invalidations that other
-    /// queues' earlier commands must not outlive). At most options.batch_limit commands. Every queue is tried whatever
-    /// the others say; `each`, if not null, takes one status per queue; the first that is not ok is returned.
+    /// queues' earlier commands must not outlive). As issue() on each queue; the queues work at the same time where
+    /// the list is one that submit() takes, else (longer than the batch limit, cut by classes or quirks) one after the
+    /// other. Every queue is tried whatever the others say; `each`, if not null, takes one status per queue; the first
+    /// that is not ok is returned. `ns`: budget of each queue's wait; with submit() the wait for space has
+    /// options.deadline_ns.
     status issue_to_all(const command* list, uint32_t n, uint64_t ns, status* each = nullptr) noexcept {
       ticket tickets[MaxQueues];
       status codes[MaxQueues];
@@ -41,7 +44,10 @@ class queue_set {
       }
       status first_bad = status::ok;
       for (uint32_t i = 0; i < count_; ++i) {
-        if (codes[i] == status::ok) codes[i] = producers_[i].wait(tickets[i], ns);
+        if (codes[i] == status::ok)
+          codes[i] = producers_[i].wait(tickets[i], ns);
+        else if (codes[i] == status::invalid_argument || codes[i] == status::out_of_range)  // not as one list
+          codes[i] = producers_[i].issue_for(list, n, ns).code;
         if (first_bad == status::ok) first_bad = codes[i];
         if (each != nullptr) each[i] = codes[i];
       }

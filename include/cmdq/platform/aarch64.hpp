@@ -12,10 +12,12 @@
 
 namespace cmdq::platform::aarch64 {
 
-/// Virtual counter (CNTVCT_EL0), in ticks. Not ordered with memory accesses: good for deadlines, not for cycle counts.
+/// Virtual counter (CNTVCT_EL0), in ticks. Behind an ISB, so that it is not read before the branches in front of it are
+/// decided: a waiter's time is that of its last fruitless poll or later, never one from before it. What follows is not
+/// held back. Cost: a pipeline flush.
 inline uint64_t counter() noexcept {
   uint64_t v;
-  __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(v)::"memory");
+  __asm__ __volatile__("isb\n\tmrs %0, cntvct_el0" : "=r"(v)::"memory");
   return v;
 }
 

@@ -41,14 +41,16 @@ struct mmio64 {
   }
   void write32(uint32_t offset, uint32_t v) const noexcept {
 #if defined(__aarch64__)
-    __asm__ __volatile__("str %w0, [%1]" ::"rZ"(v), "r"(base + offset) : "memory");
+    // A zero too comes from an ordinary register ("r", not "rZ"): hypervisors are known to mishandle a trapped store
+    // from the zero register.
+    __asm__ __volatile__("str %w0, [%1]" ::"r"(v), "r"(base + offset) : "memory");
 #else
     *reinterpret_cast<volatile uint32_t*>(base + offset) = v;
 #endif
   }
   void write64(uint32_t offset, uint64_t v) const noexcept {
 #if defined(__aarch64__)
-    __asm__ __volatile__("str %x0, [%1]" ::"rZ"(v), "r"(base + offset) : "memory");
+    __asm__ __volatile__("str %x0, [%1]" ::"r"(v), "r"(base + offset) : "memory");
 #else
     *reinterpret_cast<volatile uint64_t*>(base + offset) = v;
 #endif

@@ -11,6 +11,7 @@
 //   [C] completion: effects         -> CONS / MSI   => caller returns
 //   [L] limit:     limit_store      -> PROD write   => CONS read    -> limit_load
 //   [F] flush:     unmap_fence / flush_fence, flush_done => flush_check -> IOVA reused
+//   [H] handed on: condition made true -> left_count;  left_add -> condition looked at again (Dekker)
 //   [X] errors:    error mark       -> health_error => health_check -> marks read
 #pragma once
 
@@ -20,19 +21,20 @@ namespace cmdq {
 enum class order : unsigned char { relaxed, acquire, release, acq_rel, seq_cst };
 
 // X(site, order, partner, why, without)
-#define CMDQ_ORDERING_SITES(X) \
-  CMDQ_SITES_RING(X)           \
-  CMDQ_SITES_ALLOCATION(X) CMDQ_SITES_LOCKS(X) CMDQ_SITES_WAIT(X) CMDQ_SITES_DEVICE(X) CMDQ_SITES_DMA(X)
+#define CMDQ_ORDERING_SITES(X)                                                                            \
+  CMDQ_SITES_RING(X)                                                                                      \
+  CMDQ_SITES_LEFT(X) CMDQ_SITES_ALLOCATION(X) CMDQ_SITES_LOCKS(X) CMDQ_SITES_WAIT(X) CMDQ_SITES_DEVICE(X) \
+      CMDQ_SITES_DMA(X)
 
 // clang-format off
 #define CMDQ_SITES_RING(X)                                                                                            \
   X(setup, relaxed, "-", "before any other thread knows the queue", "-")                                              \
   X(entry_word0, relaxed, "valid_mark", "entries travel under edge [E]; atomic only because a late MSI poller may "   \
     "still look at a slot that a later lap overwrites", "-")                                                          \
-  X(valid_mark, release, "valid_wait", "[E] who sees the mark sees the entry", "device fetches an old entry")         \
-  X(valid_wait, acquire, "valid_mark", "[E] owner's PROD write comes after the entries", "device fetches an old entry") \
-  X(told_wait, acquire, "told_store", "[T] one PROD writer at a time, in ring order", "PROD goes back")               \
-  X(told_store, release, "told_wait", "[T] hands the turn over after PROD is written", "PROD goes back")              \
+  X(valid_mark, seq_cst, "valid_wait, left_count", "[E] who sees the mark sees the entry; [H] then the look at what is left", "device fetches an old entry; a duty that was left is finished by nobody")         \
+  X(valid_wait, seq_cst, "valid_mark", "[E] owner's PROD write comes after the entries; [H] after left_add", "device fetches an old entry; a duty that was left is finished by nobody") \
+  X(told_wait, seq_cst, "told_store", "[T] one PROD writer at a time, in ring order; [H] after left_add", "PROD goes back; a duty that was left is finished by nobody")               \
+  X(told_store, seq_cst, "told_wait, left_count", "[T] hands the turn over after PROD is written; [H] then the look at what is left", "PROD goes back; a duty that was left is finished by nobody")              \
   X(limit_store, relaxed, "limit_load", "[L] carried by the PROD write, itself a release", "-")                       \
   X(limit_load, relaxed, "limit_store", "[L] carried by the CONS read, itself an acquire", "-")                       \
   X(msi_poll, acquire, "device completion write", "[C] what the device did is visible to who saw its sync done",      \
@@ -41,9 +43,17 @@ enum class order : unsigned char { relaxed, acquire, release, acq_rel, seq_cst }
   X(health_enter, relaxed, "health_error", "fail-fast only; a late look costs one call", "-")                         \
   X(health_check, relaxed, "health_error", "[X] carried by the completion that the error's repair allowed", "-")      \
   X(health_error, relaxed, "health_check", "[X] carried by GERRORN's write, itself a release", "-")                   \
+  X(completion_mode, relaxed, "completion_mode", "how the next CMD_SYNC is written; who waits asks the entry itself", "-") \
   X(health_stall, relaxed, "health_enter", "a flag; protects nothing", "-")                                           \
   X(mark_store, relaxed, "mark_load", "[X] carried by GERRORN's write", "-")                                          \
   X(mark_load, relaxed, "mark_store", "[X] carried by the completion", "-")                                           \
+  X(error_settled, relaxed, "-", "a hint that saves register reads; GERROR is read in time all the same", "-") \
+  X(ack_ask, relaxed, "ack_leave", "bits only; the registers are read by whoever writes them", "-") \
+  X(ack_enter, acquire, "ack_leave", "one writer of GERRORN at a time", "an acknowledgement is undone") \
+  X(ack_leave, release, "ack_enter", "one writer of GERRORN at a time", "an acknowledgement is undone") \
+  X(cell_use, relaxed, "cell_use_look", "its own producer's stores; others read it after device_fault only", "-") \
+  X(cell_use_end, release, "attach", "what is owed is known to who takes the cell over", "debt of a producer that is gone, read half written") \
+  X(cell_use_look, acquire, "cell_use_end", "see cell_use_end", "see cell_use_end") \
   X(cell_list, relaxed, "cell_look", "[X] carried by [E] and the PROD write, as the list itself is", "-")             \
   X(cell_look, relaxed, "cell_list", "[X] carried by the CONS read that showed the error", "-")                       \
   X(cell_error, relaxed, "cell_verdict", "[X] carried by GERRORN's write", "-")                                       \
@@ -51,25 +61,44 @@ enum class order : unsigned char { relaxed, acquire, release, acq_rel, seq_cst }
   X(handler_lock, acquire, "handler_unlock", "one error handler at a time", "error handled twice")                    \
   X(handler_unlock, release, "handler_lock", "one error handler at a time", "error handled twice")
 
+#define CMDQ_SITES_LEFT(X) \
+  X(left_add, seq_cst, "left_count", "[H] counted before its condition is looked at again", "a duty that was left is finished by nobody") \
+  X(left_count, seq_cst, "left_add", "[H] looked at after the condition was made true", "a duty that was left is finished by nobody") \
+  X(left_look, acquire, "left_put", "who sees it finished sees what became of it", "debt read half written") \
+  X(left_put, release, "left_take, left_look", "the duty is written before it can be taken", "duty read half written") \
+  X(left_take, acq_rel, "left_put, left_again", "the duty is read after it was taken; what made its condition true comes before the mark", "duty read half written") \
+  X(left_again, acq_rel, "left_take", "the condition is looked at again after the mark", "a duty that was left is finished by nobody") \
+  X(look_time, relaxed, "-", "who looks at the device next; protects nothing", "-") \
+  X(line_look, relaxed, "-", "a guess; in line by line_turn", "-") \
+  X(line_enter, relaxed, "line_leave", "places only", "-") \
+  X(line_turn, relaxed, "line_leave", "whose turn it is; space is checked by cons_space", "-") \
+  X(line_leave, seq_cst, "line_gone_look", "[H] the turn is handed on, then the look at who has gone", "the line stands still") \
+  X(line_again, seq_cst, "line_gone", "[H] counted before the look at whose turn it is", "the line stands still") \
+  X(line_mark, relaxed, "line_mark_look", "carried by line_gone; taken by compare-exchange", "-") \
+  X(line_mark_look, relaxed, "line_mark", "see line_mark", "-") \
+  X(line_gone, seq_cst, "line_gone_look", "[H] see line_again", "the line stands still") \
+  X(line_gone_look, seq_cst, "line_gone", "[H] see line_leave", "the line stands still")
+
 #define CMDQ_SITES_ALLOCATION(X)                                                                                      \
   X(attach, acquire, "detach", "a cell passes from one producer to the next", "two producers write one cell")                                                    \
+  X(attach_look, relaxed, "detach", "is the producer gone? Its untold error comes by the cell's own edges", "-") \
   X(detach, release, "attach", "a cell passes from one producer to the next", "two producers write one cell")        \
   X(claim_look, relaxed, "claim", "a guess that the compare-exchange or the space check confirms", "-")               \
-  X(claim_packed, acquire, "cons_advance", "[S] slots are free when the word says so", "entry overwritten too early") \
+  X(claim_packed, relaxed, "gather_close", "positions only; space is checked by cons_space before it", "-") \
   X(claim_add, relaxed, "gather_close", "positions only; space is checked by cons_space. A producer's claims on a group's word and on the ring's are in order because a claim's value decides the next access (no load buffering, as in RC11 and on Armv8)", "-")                        \
   X(gather_close, relaxed, "claim", "fixes the range; its entries come under [E]", "-")                               \
   X(cons_look, acquire, "cons_advance", "[S] base for reading CONS: the register is read later",                      \
     "CONS reconstructed from a base younger than the register")                                                       \
   X(cons_space, acquire, "cons_advance", "[S] device is done with the slots", "entry overwritten too early")          \
   X(cons_done, acquire, "cons_advance", "[C] announced completion", "stale data after a completed sync")              \
-  X(cons_advance, release, "cons_space, cons_done, claim_packed", "[S][C] passes on what the CONS or MSI read showed", \
+  X(cons_advance, release, "cons_space, cons_done", "[S][C] passes on what the CONS or MSI read showed", \
     "entry overwritten too early")                                                                                    \
   X(cons_retry, relaxed, "cons_advance", "expected value of the compare-exchange", "-")                               \
-  X(group_open, release, "group_opened", "[G][S] members read where they are, and write to entries that their leader saw free", "place of another claim; entry overwritten too early") \
-  X(group_opened, acquire, "group_open", "[G][S] see group_open", "see group_open") \
+  X(group_open, seq_cst, "group_opened, left_count", "[H][G][S] members read where they are, and write to entries that their leader saw free", "place of another claim; entry overwritten too early") \
+  X(group_opened, seq_cst, "group_open", "[H][G][S] see group_open", "see group_open") \
   X(group_look, relaxed, "group_open", "reads back the leader's own store", "-") \
-  X(group_hand_over, release, "group_turn", "[G] the members of a claim have read their places before the next leader writes others", "a list written in another's place") \
-  X(group_turn, acquire, "group_hand_over", "[G] see group_hand_over", "a list written in another's place") \
+  X(group_hand_over, seq_cst, "group_turn, left_count", "[H][G] the members of a claim have read their places before the next leader writes others", "a list written in another's place") \
+  X(group_turn, seq_cst, "group_hand_over", "[H][G] see group_hand_over", "a list written in another's place") \
   X(range_end_store, relaxed, "range_end_load", "carried by [T]", "-")                                                \
   X(range_end_load, relaxed, "range_end_store", "carried by [T]", "-")                                                \
   X(told_look, acquire, "told_store", "[T] range ends up to here are written", "range end of a lap ago")

@@ -8,6 +8,9 @@
 
 namespace cmdq {
 
+/// Is no MSI under way any more? Only the user can know: see command_queue::recover().
+enum class msis : uint8_t { may_come, none_under_way };
+
 /// Many producers, one device. Neither copyable nor movable; memory and device must outlive it.
 template <device_type Device, queue_config Config>
 class command_queue {
@@ -18,53 +21,84 @@ class command_queue {
   using who = typename ring_type::who;
 
   using producer = cmdq::producer<command_queue>;
+  using completion_type = completion::state_of<typename Config::completion, P>;
 
   /// `p` comes from make_plan<Config>(). PROD and CONS of the device must hold options.first. Cost: O(N) stores.
   command_queue(const plan<P>& p, Device& hardware) noexcept
-      : ring_(hardware, p), errors_(ring_), sync_(ring_, errors_, {}), allocation_(ring_, sync_) {}
+      : ring_(hardware, p), errors_(ring_), sync_(ring_, errors_), allocation_(ring_, sync_) {}
   command_queue(const command_queue&) = delete;
   command_queue& operator=(const command_queue&) = delete;
 
-  /// A producer for the calling thread. Refused: too_many_producers, when options.producers are attached. Wait-free.
-  /// Cost: at most one read-modify-write per producer that is attached.
+  /// A producer for the calling thread. Errors: too_many_producers, when options.producers are attached; would_block,
+  /// when all that is free is what a producer left behind that timed out, and is not settled yet: later. Never waits.
+  /// Cost: at most one read-modify-write per producer that is attached, and a look at the device per cell in debt.
   [[nodiscard]] status attach(producer& out) noexcept {
+    status none = status::too_many_producers;
     for (uint32_t i = 0; i < ring_.opts().producers; ++i) {
       producer_cell<P>& cell = ring_.cell(i);
       if (cell.taken.exchange(1, at<site::attach>) != 0) continue;
-      cell.reset();  // what its last owner left untold is nobody's
+      if (!is_settled(cell)) {
+        cell.taken.store(0, at<site::detach>);
+        none = status::would_block;
+        continue;
+      }
+      cell.reset();  // errors that its last owner left untold and nobody asked for are nobody's
       out = producer(*this, cell);
       return status::ok;
     }
-    return status::too_many_producers;
+    return none;
   }
 
-  /// Looks at the device and handles one error, as an interrupt handler for GERROR would. Bounded; never waits.
-  status handle_errors() noexcept {
-    stats_type unused{};
-    who w{time_budget<P>(0), unused};
-    return sync_.look(allocation_, w).code;  // all_errors: GERROR is read whatever CONS shows
-  }
-
-  /// After a timeout: resumes once the device has consumed all that it was told. ok, or stalled (not caught up yet), or
-  /// device_fault. Nothing is lost or repeated: what was inserted is still in the ring. After a reset of the device,
-  /// set its CONS to cons_register() and its PROD to prod_register() first: then what it consumed since software CONS
-  /// last moved is executed once more. Handles at most one error of the device per call; never waits.
-  status recover() noexcept {
+  /// Looks at the device and handles one error, as an interrupt handler for GERROR would. Bounded; never waits. Only
+  /// the queue's own bits (CMDQ_ERR, MSI_CMDQ_ABT) are acknowledged; `others` are the driver's: see acknowledge().
+  error_report handle_errors() noexcept {
     stats_type unused{};
     who w{time_budget<P>(0), unused};
     uint32_t reg = 0;
+    const sighting seen = ring_.look(allocation_, allocation_.cons(at<site::cons_look>), sync_.may_trail(), w, reg);
+    if (seen.code != status::ok) errors_.fail();
+    error_report report = errors_.handle(allocation_, sync_.may_trail(), cons_error(reg), w);
+    report.left = errors_.abandoned();
+    return report;
+  }
+
+  /// Bits of GERROR that are active now, the queue's and the driver's. Two register reads.
+  [[nodiscard]] uint32_t pending_errors() noexcept {
+    return ring_.device().read_gerror() ^ ring_.device().read_gerrorn();
+  }
+
+  /// For the driver: acknowledges those of `bits` that are active and are not the queue's own. GERRORN is read, changed
+  /// and written, so all its writers go through here; nobody waits: who finds another one inside leaves word to it.
+  /// From any context, also from an interrupt that interrupted a call of this queue.
+  void acknowledge(uint32_t bits) noexcept { errors_.acknowledge(bits); }
+
+  /// For a device that failed (device_fault) or was reset; a time-out needs none of it. ok: the device has consumed all
+  /// that it was told, and calls go on. Never while a call is inside or a writer is open, nor while the device has not
+  /// caught up: stalled, call again. device_fault: it still fails. Nothing is lost or repeated: what was inserted is
+  /// still in the ring. After a reset of the device, set its CONS to cons_register() and its PROD to prod_register()
+  /// first: then what it consumed since software CONS last moved is executed once more.
+  /// Who may call it: whoever resets the device, one at a time, when calls have begun to return device_fault. Others
+  /// meanwhile get device_fault, and from then on what they ask for. `m`: none_under_way where the device was reset or
+  /// can write no MSI any more, so that those which never came need not be waited for. Handles at most one error of the
+  /// device per call; never waits.
+  status recover(msis m = msis::may_come) noexcept {
+    stats_type unused{};
+    who w{time_budget<P>(0), unused};
+    uint32_t reg = 0;
+    if (somebody_inside()) return status::stalled;
     const position told = ring_.told();
-    const status s = errors_.handle_again(allocation_, sync_.may_trail(), w);
-    if (s != status::ok) return s;
+    const error_report handled = errors_.handle_again(allocation_, sync_.may_trail(), w);
+    if (handled.code != status::ok) return handled.code;
+    if (handled.again) return status::stalled;
     const sighting seen = ring_.look(allocation_, allocation_.cons(at<site::cons_look>), sync_.may_trail(), w, reg);
     if (seen.code != status::ok) return seen.code;
+    if (ring_.anything_left()) allocation_.help(w);
     if (seen.cons != told || allocation_.claimed() != told || ring_.told() != told) return status::stalled;
-    if (sync_.by_msi() && sync_.landed(allocation_.cons(at<site::cons_look>), told) != told) return status::stalled;
-    allocation_.advance(told);
-    if (!errors_.clear()) return status::stalled;
-    if (allocation_.claimed() == told) return status::ok;
-    errors_.stall();  // somebody who came in before the stall has claimed meanwhile, and may have timed out again
-    return status::stalled;
+    if (m == msis::none_under_way) errors_.void_msis(told);
+    if (sync_.may_trail() && sync_.landed(allocation_.cons(at<site::cons_look>), told) != told) return status::stalled;
+    allocation_.offer(told);
+    if (somebody_inside() || !errors_.clear()) return status::stalled;
+    return status::ok;
   }
 
   /// What CMDQ_PROD and CMDQ_CONS must hold for the device to go on where it stopped.
@@ -74,35 +108,38 @@ class command_queue {
   }
   [[nodiscard]] const options& opts() const noexcept { return ring_.opts(); }
   /// The completion policy's own settings, where it has any (completion::automatic).
-  [[nodiscard]] typename Config::completion& completion() noexcept { return sync_.completion(); }
+  [[nodiscard]] completion_type& completion() noexcept { return sync_.completion(); }
 
  private:
   friend class cmdq::producer<command_queue>;
   friend class writer<command_queue>;
-  using sync_type = sync_wait<ring_type, typename Config::completion>;
+  using sync_type = sync_wait<ring_type, completion_type>;
   using reclaim_type = typename Config::reclaim::template state<P, typename Config::wait>;
   using allocation_type = typename Config::allocation::template state<ring_type, sync_type, reclaim_type>;
 
   /// Static, so that all arguments travel in registers; one for each kind of end, which saves a tenth of the way.
   template <bool Sync>
   static outcome insert_for(const command* list, uint32_t n, producer& by, uint64_t ns) noexcept {
-    if (by.closed_) return {status::invalid_argument};
+    if (by.queue_ == nullptr) return {status::invalid_argument};
     return by.queue_->insert_one(list, n, Sync, by, ns);
   }
 
   [[gnu::always_inline]] outcome insert_one(const command* list, uint32_t n, bool sync, producer& by,
                                             uint64_t ns) noexcept {
-    if (n != 1 || list == nullptr || ring_.opts().special()) return insert_pieces(list, n, sync, by, ns);
-    const uint8_t op = opcode_of(list->word[0]);
+    if (n != 1 || list == nullptr || ring_.special() || by.cell_->use.load(at<site::cell_use>) != in_use::idle)
+      return insert_pieces(list, n, sync, by, ns);
+    const command c = own_copy(*list);
+    const uint8_t op = opcode_of(c.word[0]);
     if (op == opcode_sync) return {status::invalid_argument};
     if (op == opcode_atc_inv) {
       if (by.unsynced_ != 0) return insert_pieces(list, n, sync, by, ns);
       sync = true;
     }
-    who w{time_budget<P>(ns), by.stats_};
+    by.cell_->use.store(in_use::inside, at<site::cell_use>);
+    who w{time_budget<P>(ns), by.stats_, by.cell_};
     reservation r;
     const uint32_t entered = errors_.enter();
-    const status in = put(list, 1, intent_of(sync, by), written::at_once, entered, w, by, r);
+    const status in = put(&c, 1, intent_of(sync, by), written::at_once, entered, w, by, r);
     if (in != status::ok) return {in};
     const status end = await_own(r, entered, w, by);
     return {end, 1, sync && end == status::ok ? 1U : 0U, 1, r.start};
@@ -112,25 +149,34 @@ class command_queue {
                                           uint64_t ns) noexcept {
     outcome o;
     if (list == nullptr && n != 0) return give_up(o, status::invalid_argument);
-    who w{time_budget<P>(ns), by.stats_};
+    who w{time_budget<P>(ns), by.stats_, by.cell_};
+    const status in = begin(w, by);
+    if (in != status::ok) return give_up(o, in);
+    const status s = insert_all(list, n, sync, w, by, o);
+    end_call(*by.cell_);
+    return give_up(o, s);
+  }
+
+  [[gnu::noinline]] status insert_all(const command* list, uint32_t n, bool sync, who& w, producer& by,
+                                      outcome& o) noexcept {
     while (n != 0 || (sync && o.lists == 0)) {
       const piece next = next_piece(ring_.opts(), list, n, sync);
-      if (!next.valid) return give_up(o, status::invalid_argument);
+      if (!next.valid) return status::invalid_argument;
       const status before = sync_before_atc(list, next.n, w, by, o);
-      if (before != status::ok) return give_up(o, before);
+      if (before != status::ok) return before;
       const status s = run(list, next.n, next.sync, w, by, o);
-      if (s != status::ok) return give_up(o, s);
+      if (s != status::ok) return s;
       if (next.repeat) {
         const uint32_t once = o.inserted;
         const status again = run(list, next.n, next.sync, w, by, o);
         o.inserted = once;
-        if (again != status::ok) return give_up(o, again);
+        if (again != status::ok) return again;
       }
       if (next.sync) o.done = o.inserted;
       list += next.n;
       n -= next.n;
     }
-    return o;
+    return status::ok;
   }
 
   static constexpr outcome give_up(outcome o, status s) noexcept {
@@ -138,10 +184,111 @@ class command_queue {
     return o;
   }
 
+  // --- a call's begin and end; what an earlier one owes
+
+  /// Makes the producer busy, once what it owes is settled. Not ok: nothing is done, and the call ends with that.
+  /// Errors: busy, timeout, device_fault, stalled, or the untold error of the list that an earlier call did not wait
+  /// out.
+  status begin(who& w, producer& by) noexcept {
+    producer_cell<P>& cell = *by.cell_;
+    const uint32_t use = cell.use.load(at<site::cell_use>);
+    if (use == in_use::inside || use == in_use::filling) return status::busy;
+    cell.use.store(in_use::inside, at<site::cell_use>);
+    if (use == in_use::idle) return status::ok;
+    const status s = settle(w, by);
+    if (s != status::ok) end_call(cell);
+    return s;
+  }
+
+  /// Ends a call; one that owes is marked so already.
+  [[gnu::always_inline]] static void end_call(producer_cell<P>& cell) noexcept {
+    if (cell.use.load(at<site::cell_use>) == in_use::inside) cell.use.store(in_use::idle, at<site::cell_use_end>);
+  }
+
+  /// Waits, within the budget, until nothing is owed any more.
+  [[gnu::noinline, gnu::cold]] status settle(who& w, producer& by) noexcept {
+    producer_cell<P>& cell = *by.cell_;
+    status s = status::timeout;
+    if (allocation_.await_left(cell.left, w)) s = await_owed(cell, w);
+    if (s == status::would_block) return prove(w, by);
+    if (s != status::ok) {
+      cell.use.store(in_use::owing, at<site::cell_use>);
+      return s;
+    }
+    return tell_owed(by);
+  }
+
+  /// What is owed is done; was anything wrong with it? Told once.
+  status tell_owed(producer& by) noexcept {
+    producer_cell<P>& cell = *by.cell_;
+    const uint64_t span = cell.waited.load(at<site::cell_look>);
+    const auto end = static_cast<position>(span);
+    const status s = found(cell.owes_since.get(), by, static_cast<position>(span >> 32), end, end);
+    cell.set(cell.waited, end, end);
+    return s;
+  }
+
+  /// Waits for what is owed. would_block: the device has consumed it, but an MSI is missing.
+  status await_owed(producer_cell<P>& cell, who& w) noexcept {
+    if (cell.owes_unplaced.get() != 0) {
+      const duty left = cell.left.finished();
+      cell.owes.set(left.start + left.n);
+      cell.owes_unplaced.set(0);
+    }
+    const position end = cell.owes.get();
+    const position start = end - 1;
+    status s = allocation_.check(start, end, w);
+    if (s != status::would_block) return s;
+    if (!sync_.may_trail() || !consumed(end, w)) s = allocation_.await_list(start, end, w);
+    return s;
+  }
+
+  [[nodiscard]] bool consumed(position end, who& w) noexcept {
+    const sighting seen = sync_.look_at_register(allocation_, w);
+    return seen.code == status::ok && seen.exact && reached(seen.cons, end);
+  }
+
+  /// The MSI that is owed was lost, or is late: MSIs come in order, so that of a CMD_SYNC behind it proves it.
+  [[gnu::noinline, gnu::cold]] status prove(who& w, producer& by) noexcept {
+    producer_cell<P>& cell = *by.cell_;
+    const status of_list = tell_owed(by);
+    outcome o;
+    cell.use.store(in_use::inside, at<site::cell_use>);
+    const status s = run(nullptr, 0, true, w, by, o);
+    return of_list != status::ok ? of_list : s;
+  }
+
+  /// For attach(): is nothing owed by a cell whose producer is gone?
+  bool is_settled(producer_cell<P>& cell) noexcept {
+    if (cell.use.load(at<site::cell_use>) == in_use::idle) return true;
+    stats_type unused{};
+    who w{time_budget<P>(0), unused};
+    if (cell.use.load(at<site::cell_use>) != in_use::owing) return false;
+    return allocation_.await_left(cell.left, w) && await_owed(cell, w) == status::ok;
+  }
+
+  [[nodiscard]] bool somebody_inside() noexcept {
+    for (uint32_t i = 0; i < ring_.opts().producers; ++i) {
+      const uint32_t use = ring_.cell(i).use.load(at<site::cell_use_look>);
+      if (use == in_use::inside || use == in_use::filling) return true;
+    }
+    return false;
+  }
+
+  /// The queue is not well: may a call go on all the same? One look at the device; a stall ends when it has moved.
+  [[gnu::noinline, gnu::cold]] status why_not(who& w) noexcept {
+    if (errors_.has_failed()) return status::device_fault;
+    const sighting seen = sync_.look_at_register(allocation_, w);
+    if (seen.code != status::ok) return seen.code;
+    return seen.exact && errors_.still_stands(seen.cons) ? status::stalled : status::ok;
+  }
+
+  // --- one list
+
   /// A CMD_SYNC, waited for, between this producer's lists that nobody waited for and ATC invalidations: the ATC may
   /// refill from a TLB entry that is not gone yet (bug L20).
   status sync_before_atc(const command* list, uint32_t n, who& w, producer& by, outcome& o) noexcept {
-    const bool needed = by.unsynced_ != 0 && n != 0 && opcode_of(list->word[0]) == opcode_atc_inv;
+    const bool needed = by.unsynced_ != 0 && n != 0 && opcode_of(own_copy(*list).word[0]) == opcode_atc_inv;
     return needed ? run(list, 0, true, w, by, o) : status::ok;
   }
 
@@ -154,18 +301,28 @@ class command_queue {
     if (o.lists == 0) o.first = r.start;
     o.inserted += n;
     ++o.lists;
-    return await_own(r, entered, w, by);
+    const status end = await_own(r, entered, w, by);
+    if (end != status::ok) return end;
+    by.cell_->use.store(in_use::inside, at<site::cell_use>);  // there may be more pieces
+    return r.changed ? status::invalid_argument : status::ok;
   }
 
-  /// Waits for a list that was claimed as waited for, and says what became of it.
-  [[gnu::always_inline]] status await_own(const reservation& r, uint32_t entered, who& w, producer& by) noexcept {
-    if (!r.waited) return status::ok;
+  /// Waits for a list that was claimed as waited for, says what became of it, and ends the call.
+  [[gnu::always_inline]] status await_own(reservation& r, uint32_t entered, who& w, producer& by) noexcept {
+    if (!r.waited) return r.left ? owe(r, status::timeout, entered, by) : ended(by);
     const uint64_t began = wait_clock();
     const status done = allocation_.complete(r, w);
     if constexpr (stats_type::timed) w.stats.waited_ns(P::now_ns() - began);
-    if (done != status::ok) return not_done(done, entered, *by.cell_, r.start, r.end(), sync_end(r));
-    if (by.unsynced_ == 0 && !errors_.any_since(entered)) return status::ok;
-    return found(entered, by, r.start, r.end(), sync_end(r));
+    if (done != status::ok || r.left) return not_done(r, done, entered, by);
+    if (by.unsynced_ != 0 || errors_.any_since(entered)) {
+      const status s = found(entered, by, r.start, r.end(), sync_end(r));
+      if (s != status::ok) return ended(by), s;
+    }
+    return ended(by);
+  }
+  [[gnu::always_inline]] static status ended(producer& by) noexcept {
+    by.cell_->use.store(in_use::idle, at<site::cell_use_end>);
+    return status::ok;
   }
 
   /// End of what the caller answers for: the CMD_SYNC that an owner puts behind its range is the owner's, too.
@@ -212,25 +369,46 @@ class command_queue {
       return 0;
   }
 
-  /// Claim, write, publish. On any status but ok nothing of the list is in the ring.
+  /// Claim, write, publish. On any status but ok nothing of the list is in the ring, and the call is over.
   [[gnu::always_inline]] status put(const command* list, uint32_t n, intent what, written how, uint32_t entered, who& w,
                                     producer& by, reservation& r) noexcept {
     [[maybe_unused]] typename P::critical_section in_here;
     const status s = claim(n, what, how, entered, w, by, r);
     if (s != status::ok) return s;
     w.stats.add(stats::event::list);
-    for (uint32_t i = 0; i < n; ++i) ring_.entry(r.start + i).put(list[i]);
+    if (how == written::at_once) {
+      ring_.entry(r.start).put(*list);  // looked at, and the caller's own copy
+    } else {
+      r.changed = !copy(list, n, r.start);
+    }
     allocation_.publish(r, w);
     return status::ok;
   }
 
+  /// Each command is looked at as it is copied: a caller's memory may change after the list was cut into pieces. What
+  /// is then no command of this piece becomes one that does nothing.
+  bool copy(const command* list, uint32_t n, position to) noexcept {
+    bool as_cut = true;
+    command_class first = command_class::unknown;
+    for (uint32_t i = 0; i < n; ++i) {
+      const command c = own_copy(list[i]);
+      const command_class is = class_of(c.word[0]);
+      if (i == 0) first = is;
+      const bool atc_alone = (is == command_class::atc) == (first == command_class::atc);
+      const bool fits = is != command_class::sync && atc_alone && (is == first || !ring_.opts().sync_every_batch);
+      ring_.entry(to + i).put(fits ? c : make_sync(sync_signal::none));
+      as_cut = as_cut && fits;
+    }
+    return as_cut;
+  }
+
   [[gnu::always_inline]] status claim(uint32_t n, intent what, written how, uint32_t entered, who& w, producer& by,
                                       reservation& r) noexcept {
-    if (error_handler<ring_type>::refuses(entered)) return status::stalled;
-    const status s = allocation_.reserve(n, what, how, w, r);
-    if (s != status::ok) {
-      errors_.stall();
-    } else if (r.waited) {
+    status s = status::ok;
+    if (error_handler<ring_type>::refuses(entered)) s = why_not(w);
+    if (s == status::ok) s = allocation_.reserve(n, what, how, w, r);
+    if (s != status::ok) return not_claimed(r, s, entered, by);
+    if (r.waited) {
       by.cell_->set(by.cell_->waited, r.start, r.end());  // [X] before the list is valid
     } else if (what == intent::unsynced) {
       if (by.unsynced_ == 0) by.unsynced_since_ = entered;
@@ -239,30 +417,56 @@ class command_queue {
     return s;
   }
 
-  /// A wait that ended without its list being done: the queue says so before the caller can come back with another.
-  [[gnu::noinline, gnu::cold]] status not_done(status s, uint32_t entered, producer_cell<P>& cell, position start,
-                                               position end, position answers_to) noexcept {
-    errors_.stall();
-    const status mine = verdict(entered, cell, start, end, answers_to);
-    cell.set(cell.waited, end, end);  // nobody will ask again
-    return mine == status::ok ? s : mine;
+  /// The call ends without its list; what it has claimed all the same is owed.
+  [[gnu::noinline, gnu::cold]] status not_claimed(reservation r, status s, uint32_t entered, producer& by) noexcept {
+    if (r.n == 0 && !r.left) return ended(by), s;
+    producer_cell<P>& cell = *by.cell_;
+    cell.set(cell.waited, r.start, r.start);
+    cell.owes_unplaced.set(r.left ? 1 : 0);
+    owe_until(r.end(), entered, cell);
+    return s;
+  }
+
+  /// A list that is in the ring, not done, and waited for no longer. What is wrong with it already is told now.
+  [[gnu::noinline, gnu::cold]] status not_done(reservation r, status s, uint32_t entered, producer& by) noexcept {
+    producer_cell<P>& cell = *by.cell_;
+    if (s == status::ok) s = status::timeout;
+    const status mine = verdict(entered, cell, r.start, r.end(), sync_end(r));
+    if (mine != status::ok) {
+      cell.error.store(0, at<site::cell_error>);
+      cell.set(cell.waited, r.end(), r.end());  // told
+    }
+    return owe(r, mine == status::ok ? s : mine, entered, by);
+  }
+
+  status owe(const reservation& r, status s, uint32_t entered, producer& by) noexcept {
+    by.cell_->owes_unplaced.set(0);
+    owe_until(r.waited ? r.done_at : r.end(), entered, *by.cell_);
+    return s;
+  }
+  static void owe_until(position end, uint32_t entered, producer_cell<P>& cell) noexcept {
+    cell.owes.set(end);
+    cell.owes_since.set(entered);
+    cell.use.store(in_use::owing, at<site::cell_use_end>);
   }
 
   writer<command_queue> reserve(uint32_t n, bool sync, producer& by) noexcept {
     const options& o = ring_.opts();
-    who w{time_budget<P>(o.deadline_ns), by.stats_};
+    who w{time_budget<P>(o.deadline_ns), by.stats_, by.cell_};
     reservation r;
-    const uint32_t entered = errors_.enter();
     status s = status::ok;
     if (n > o.batch_limit) s = status::out_of_range;
     if (n == 0 || o.repeat_invalidations || o.sync_every_batch) s = status::invalid_argument;
+    if (s == status::ok) s = begin(w, by);
+    const uint32_t entered = errors_.enter();
     if (s == status::ok) s = claim(n, intent_of(sync, by), written::by_user, entered, w, by, r);
-    by.closed_ = s == status::ok;
+    if (s == status::ok) by.cell_->use.store(in_use::filling, at<site::cell_use>);
     return writer<command_queue>(*this, by, s, n, entered, r, w.budget);
   }
 
   /// Publishes what a writer filled, and waits where it was reserved so.
   status finish(reservation& r, uint32_t entered, who& w, producer& by) noexcept {
+    by.cell_->use.store(in_use::inside, at<site::cell_use>);
     w.stats.add(stats::event::list);
     allocation_.publish(r, w);
     return await_own(r, entered, w, by);
@@ -276,20 +480,25 @@ class command_queue {
       const piece whole = next_piece(o, list, n, true);
       if (!whole.valid || whole.repeat || whole.n != n) return refusal{status::invalid_argument, "list", whole.n, n};
     }
-    who w{time_budget<P>(o.deadline_ns), by.stats_};
+    who w{time_budget<P>(o.deadline_ns), by.stats_, by.cell_};
+    status s = begin(w, by);
+    if (s != status::ok) return refusal{s, "submit", n, o.batch_limit};
     outcome unused;
-    status s = sync_before_atc(list, n, w, by, unused);
+    s = sync_before_atc(list, n, w, by, unused);
     reservation r;
     const uint32_t entered = errors_.enter();
     if (s == status::ok) s = put(list, n, intent::ticket, written::in_group, entered, w, by, r);
     if (s != status::ok) return refusal{s, "submit", n, o.batch_limit};
     // A ring too small for lists that nobody waits for: this one is waited for now. poll() finds it done, or says what
     // is wrong, as for any other.
-    if (r.waited && allocation_.complete(r, w) != status::ok) {
-      errors_.stall();
+    const position done_at = r.closed ? r.done_at : r.end();
+    if (r.left || (r.waited && allocation_.complete(r, w) != status::ok)) {
       by.cell_->set(by.cell_->waited, r.end(), r.end());
+      static_cast<void>(owe(r, status::timeout, entered, by));
+    } else {
+      static_cast<void>(ended(by));
     }
-    return ticket{r.start, r.closed ? r.done_at : r.end(), r.done_at, entered};
+    return ticket{r.start, done_at, r.done_at, entered};
   }
 
   /// A ticket from behind what is claimed is 2^31 entries old, or older.
@@ -297,14 +506,14 @@ class command_queue {
 
   status poll(const ticket& t, producer& by) noexcept {
     if (too_old(t)) return status::expired;
-    who w{time_budget<P>(0), by.stats_};
-    return answer(t, allocation_.check(t.done_at, w));
+    who w{time_budget<P>(0), by.stats_, by.cell_};
+    return answer(t, allocation_.check(t.start, t.done_at, w));
   }
 
   status wait(const ticket& t, uint64_t ns, producer& by) noexcept {
     if (too_old(t)) return status::expired;
-    who w{time_budget<P>(ns), by.stats_};
-    return answer(t, allocation_.await_ticket(t.done_at, w));
+    who w{time_budget<P>(ns), by.stats_, by.cell_};
+    return answer(t, allocation_.await_list(t.start, t.done_at, w));
   }
 
   status answer(const ticket& t, status s) noexcept {

@@ -6,6 +6,7 @@
 #include <cmdq/allocation/cmpxchg_loop.hpp>
 #include <cmdq/allocation/combining.hpp>
 #include <cmdq/allocation/owner_bits.hpp>
+#include <cmdq/completion/policy.hpp>
 #include <cmdq/completion/poll_cons.hpp>
 #include <cmdq/completion/poll_msi.hpp>
 #include <cmdq/platform/builtins.hpp>
@@ -39,8 +40,9 @@ concept allocation_policy = requires {
   { A::gathers_in_groups } -> detail::same_as<const bool&>;
 };
 
-template <class C>
-concept completion_policy = requires(const C c, uint64_t address) {
+template <class C, class P>
+concept completion_policy = requires(const completion::state_of<C, P> c, uint64_t address) {
+  { C::needs_msi } -> detail::same_as<const bool&>;
   { c.sync_for(address, sync_signal::event) } -> detail::same_as<command>;
   { c.by_msi() } -> detail::same_as<bool>;
   { c.may_trail() } -> detail::same_as<bool>;
@@ -59,7 +61,7 @@ concept stats_policy = requires(S& s) {
 /// Each field is checked by name, so that a wrong one is reported as itself.
 template <class C>
 concept queue_config = platform_type<typename C::platform> && wait_policy<typename C::wait, typename C::platform> &&
-    allocation_policy<typename C::allocation> && completion_policy<typename C::completion> &&
+    allocation_policy<typename C::allocation> && completion_policy<typename C::completion, typename C::platform> &&
     reclaim_policy<typename C::reclaim, typename C::platform, typename C::wait> && stats_policy<typename C::stats>;
 
 static_assert(queue_config<freestanding_config>);

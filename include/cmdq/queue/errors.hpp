@@ -5,16 +5,30 @@
 #pragma once
 
 #include <cmdq/core/command.hpp>
+#include <cmdq/queue/acknowledge.hpp>
 #include <cmdq/queue/ring.hpp>
 
 namespace cmdq {
 
-/// Health word: bit 0 stalled (a call timed out), bit 1 failed (the device cannot go on), the count of errors above.
+/// Health word: bit 0 stalled (the device was seen to stand), bit 1 failed (it cannot go on), the count of errors
+/// above.
 namespace health {
 inline constexpr uint32_t stalled = 1U << 0;
 inline constexpr uint32_t failed = 1U << 1;
 inline constexpr uint32_t one_error = 1U << 2;
 }  // namespace health
+
+/// What a look at GERROR came to.
+struct error_report {
+  status code = status::ok;  ///< ok, or device_fault: the device cannot go on
+  bool handled = false;      ///< an error of the command queue was repaired, or an aborted MSI noted
+  bool again = false;        ///< another one waits, or somebody else is at it: look again
+  uint32_t others = 0;       ///< active bits of GERROR that are not the queue's: the driver's to see to
+  status left = status::ok;  ///< error of a list whose producer is gone, told once (illegal_command, ...)
+};
+
+/// The queue's own bits of GERROR. It acknowledges no others.
+inline constexpr uint32_t own_errors = gerror::cmdq_err | gerror::msi_cmdq_abt;
 
 template <class Ring>
 class error_handler {
@@ -30,8 +44,18 @@ class error_handler {
     return (entered & (health::stalled | health::failed)) != 0;
   }
   [[nodiscard]] bool has_failed() const noexcept { return (word_.load(at<site::health_enter>) & health::failed) != 0; }
-  void stall() noexcept { word_.fetch_or(health::stalled, at<site::health_stall>); }
   void fail() noexcept { word_.fetch_or(health::failed, at<site::health_stall>); }
+  /// A waiter saw the device at `cons` for a whole deadline, with something to do.
+  void stands(position cons) noexcept {
+    stood_at_.store(cons, at<site::health_stall>);
+    word_.fetch_or(health::stalled, at<site::health_stall>);
+  }
+  /// Is it still there? A device that has moved on is stalled no longer.
+  [[nodiscard]] bool still_stands(position cons) noexcept {
+    if (stood_at_.load(at<site::health_enter>) == cons && cons != ring_.told()) return true;
+    word_.fetch_and(~health::stalled, at<site::health_stall>);
+    return false;
+  }
   /// Only recover() calls this, once the device has caught up. False while another caller handles an error.
   [[nodiscard]] bool clear() noexcept {
     if (busy_.exchange(1, at<site::handler_lock>) != 0) return false;
@@ -56,9 +80,9 @@ class error_handler {
   /// The same for the first `count` of the lists that were not waited for.
   [[nodiscard]] status verdict_unsynced(uint32_t entered, const producer_cell<P>& cell, uint32_t count) const noexcept {
     if (!any_since(entered)) return status::ok;
-    const uint32_t error = cell.error.load(at<site::cell_verdict>);
+    const uint64_t error = cell.error.load(at<site::cell_verdict>);
     for (uint32_t i = 0; i < count; ++i)
-      if (within(error, cell.unsynced[i])) return status_of(error & 3U);
+      if (within(error, cell.unsynced[i])) return status_of(static_cast<uint32_t>(error));
     return status::ok;
   }
 
@@ -68,37 +92,69 @@ class error_handler {
     if (!any_since(entered)) return status::ok;
     bool replaced = false;
     for (position p = from; p != to; ++p) {
-      const uint32_t mark = ring_.mark(p).load(at<site::mark_load>);
+      const uint64_t mark = ring_.mark(p).load(at<site::mark_load>);
       const uint32_t code = error_within(mark, p, p + 1);
       if (code != 0) return status_of(code);
-      replaced = replaced || error_within(mark, p, p + (1U << 29)) != 0;
+      replaced = replaced || error_within(mark, p, p + (1U << 31)) != 0;
     }
     return replaced ? status::expired : status::ok;
   }
 
   /// Handles what GERROR shows, unless another caller is at it. Bounded: at most one error per call (SMMUv3 GERROR).
-  /// `allocation.covered_from(p)` is where the commands start whose completion the CMD_SYNC at p answers for. Returns
-  /// device_fault once the device cannot go on.
+  /// `allocation.covered_from(p)` is where the commands start whose completion the CMD_SYNC at p answers for. `shown`
+  /// is CONS.ERR as the caller has seen it. device_fault once the device cannot go on.
   template <class Allocation>
-  status handle(const Allocation& allocation, bool may_trail, who& w) noexcept {
-    if (has_failed()) return status::device_fault;
-    if (busy_.exchange(1, at<site::handler_lock>) != 0) return status::ok;
+  error_report handle(const Allocation& allocation, bool may_trail, uint32_t shown, who& w) noexcept {
+    error_report report;
+    report.code = status::device_fault;
+    if (has_failed()) return report;
+    report = {.again = true};
+    if (busy_.exchange(1, at<site::handler_lock>) != 0) return report;
     // Who failed says so before the next one is let in: an error that stays active is handled once.
-    const status s = has_failed() ? status::device_fault : handle_locked(allocation, may_trail, w);
-    if (s != status::ok) fail();
+    report = has_failed() ? error_report{status::device_fault} : handle_locked(allocation, may_trail, w);
+    if (report.code != status::ok) {
+      fail();
+    } else if (!report.again) {
+      settled_.store(shown, at<site::error_settled>);
+    }
     busy_.store(0, at<site::handler_unlock>);
-    return s;
+    return report;
   }
 
   /// The same for recover(), also on a device that has failed: it may have been reset or mended since, so a fetch that
   /// aborts is tried again.
   template <class Allocation>
-  status handle_again(const Allocation& allocation, bool may_trail, who& w) noexcept {
-    if (busy_.exchange(1, at<site::handler_lock>) != 0) return status::ok;
+  error_report handle_again(const Allocation& allocation, bool may_trail, who& w) noexcept {
+    if (busy_.exchange(1, at<site::handler_lock>) != 0) return {.again = true};
     retries_.set(0);
-    const status s = handle_locked(allocation, may_trail, w);
+    settled_.store(0, at<site::error_settled>);
+    const error_report report = handle_locked(allocation, may_trail, w);
     busy_.store(0, at<site::handler_unlock>);
-    return s;
+    return report;
+  }
+
+  /// CONS.ERR keeps its code after the error is acknowledged, and is UNKNOWN while none is active: this one has been
+  /// seen to. A new error with the same code is found by who looks at GERROR because it is time.
+  [[nodiscard]] bool is_settled(uint32_t shown) const noexcept {
+    return shown == settled_.load(at<site::error_settled>);
+  }
+
+  /// MSIs of CMD_SYNCs before `end` will not come.
+  void void_msis(position end) noexcept { msi_void_.store(end, at<site::msi_void>); }
+
+  /// For the driver's own bits; see command_queue::acknowledge().
+  void acknowledge(uint32_t bits) noexcept { acknowledgement_.request(ring_.device(), bits & ~own_errors); }
+
+  /// First error of a list whose producer is gone, once.
+  [[nodiscard]] status abandoned() noexcept {
+    for (uint32_t i = 0; i < ring_.opts().producers; ++i) {
+      auto& cell = ring_.cell(i);
+      const uint64_t error = cell.error.load(at<site::cell_verdict>);
+      if (error == 0 || cell.taken.load(at<site::attach_look>) != 0) continue;
+      cell.error.store(0, at<site::cell_error>);
+      return status_of(static_cast<uint32_t>(error));
+    }
+    return status::ok;
   }
 
   /// Was an MSI aborted (GERROR.MSI_CMDQ_ABT) that may have been that of the CMD_SYNC at `p`? Then CONS alone counts.
@@ -109,28 +165,36 @@ class error_handler {
 
  private:
   template <class Allocation>
-  status handle_locked(const Allocation& allocation, bool may_trail, who& w) noexcept {
+  error_report handle_locked(const Allocation& allocation, bool may_trail, who& w) noexcept {
     auto& device = ring_.device();
     const uint32_t now = device.read_gerror();
     const uint32_t seen = device.read_gerrorn();
-    if (now == device_gone || seen == device_gone) return status::device_fault;
-    const uint32_t active = (now ^ seen) & gerror::mask;
-    if (active == 0) return status::ok;
-    w.stats.add(stats::event::error_handled);
-    if ((active & gerror::cmdq_err) != 0) {
-      const status s = repair(allocation, may_trail, w);
-      if (s != status::ok) {
-        acknowledge((now & ~gerror::cmdq_err) | (seen & gerror::cmdq_err), active);  // the rest is seen
-        return s;
+    if (now == device_gone || seen == device_gone) return {status::device_fault};
+    const uint32_t active = now ^ seen;
+    error_report report{.others = active & ~own_errors};
+    if ((active & gerror::sfm) != 0) report.code = status::device_fault;  // it has stopped for good
+    uint32_t mine = active & gerror::msi_cmdq_abt;
+    if ((active & gerror::cmdq_err) == 0) {
+      repaired_.set(0);
+    } else {
+      const status s = repaired_.get() != 0 ? status::ok : repair(allocation, may_trail, w);
+      if (s == status::ok) {
+        repaired_.set(1);
+        mine |= gerror::cmdq_err;
+      } else {
+        report.code = s;
       }
     }
-    acknowledge(now, active);
-    return (active & gerror::sfm) != 0 ? status::device_fault : status::ok;
-  }
-
-  void acknowledge(uint32_t gerrorn, uint32_t active) noexcept {
-    ring_.device().write_gerrorn(gerrorn);
-    if ((active & gerror::msi_cmdq_abt) != 0) msi_void_.store(ring_.limit(), at<site::msi_void>);  // read after the ack
+    if (mine == 0) return report;
+    w.stats.add(stats::event::error_handled);
+    if (acknowledgement_.acknowledge(device, mine)) {
+      if ((mine & gerror::cmdq_err) != 0) repaired_.set(0);
+      if ((mine & gerror::msi_cmdq_abt) != 0) msi_void_.store(ring_.limit(), at<site::msi_void>);  // read after the ack
+      report.handled = true;
+    } else {
+      report.again = true;  // the driver is at the register: the next look acknowledges
+    }
+    return report;
   }
 
   /// A CMD_SYNC that its own MSI has zeroed: met again only after a reset of the device, and nobody's error.
@@ -194,11 +258,11 @@ class error_handler {
 
   /// [X] Before GERRORN lets the device go on: a mark for tickets, and a word to the producer that waits for `p`.
   void note(position p, cerror code) noexcept {
-    const uint32_t packed = pack_error(p, static_cast<uint32_t>(code));
+    const uint64_t packed = pack_error(p, static_cast<uint32_t>(code));
     ring_.mark(p).store(packed, at<site::mark_store>);
     for (uint32_t i = 0; i < ring_.opts().producers; ++i) {
       auto& cell = ring_.cell(i);
-      const uint32_t before = cell.error.load(at<site::cell_verdict>);
+      const uint64_t before = cell.error.load(at<site::cell_verdict>);
       bool mine = holds(cell.waited, p);
       bool told = !within(before, cell.waited);
       for (const auto& list : cell.unsynced) {
@@ -215,7 +279,7 @@ class error_handler {
     const auto to = static_cast<position>(span);
     return to - (p + 1) < to - static_cast<position>(span >> 32);
   }
-  static bool within(uint32_t error, const typename P::template atomic<uint64_t>& list) noexcept {
+  static bool within(uint64_t error, const typename P::template atomic<uint64_t>& list) noexcept {
     const uint64_t span = list.load(at<site::cell_look>);
     return error_within(error, static_cast<position>(span >> 32), static_cast<position>(span)) != 0;
   }
@@ -229,11 +293,15 @@ class error_handler {
   }
 
   Ring& ring_;
-  typename P::template atomic<uint32_t> word_;
-  typename P::template atomic<uint32_t> busy_;
-  typename P::template atomic<position> msi_void_;  ///< MSIs of CMD_SYNCs before this are not waited for
-  typename P::template plain<position> retried_;    ///< position of the last retried error; under busy_
+  typename P::template atomic<uint32_t> word_;              ///< read at every call, hardly ever written
+  typename P::template atomic<position> stood_at_;          ///< where the device stands, while it is stalled
+  typename P::template atomic<uint32_t> settled_;           ///< CONS.ERR that has been seen to
+  typename P::template atomic<position> msi_void_;          ///< MSIs of CMD_SYNCs before this are not waited for
+  alignas(64) typename P::template atomic<uint32_t> busy_;  ///< one handler at a time; what follows is under it
+  typename P::template plain<uint32_t> repaired_;           ///< the error that is active is, but for GERRORN
+  typename P::template plain<position> retried_;            ///< position of the last retried error
   typename P::template plain<uint32_t> retries_;
+  acknowledgement<P> acknowledgement_;
 };
 
 }  // namespace cmdq

@@ -23,7 +23,7 @@ class fixed_memory {
   static constexpr uint32_t n = 1U << Log2;
   alignas(n * sizeof(command)) ring_entry<P> entries_[n];
   alignas(64) typename P::template atomic<uint32_t> valid_[valid_words({Log2})];
-  alignas(64) typename P::template atomic<uint32_t> marks_[n];
+  alignas(64) typename P::template atomic<uint64_t> marks_[n];
   alignas(64) typename P::template atomic<uint32_t> range_ends_[n];
   producer_cell<P> cells_[Producers];
   gather_group<P> groups_[Groups];

@@ -2,6 +2,7 @@
 // What a user sets when a queue is made, the memory it lives in, and the check of both.
 #pragma once
 
+#include <cmdq/core/device_limits.hpp>
 #include <cmdq/core/status.hpp>
 #include <cmdq/core/valid_bits.hpp>
 #include <cmdq/platform/ring_entry.hpp>
@@ -16,7 +17,7 @@ inline constexpr uint32_t max_producers = 4096;
 
 /// Options with their defaults. All counts are entries or threads, times are nanoseconds.
 struct options {
-  uint32_t log2_size = 8;                   ///< ring of 2^log2_size entries; 2..19, at most IDR1.CMDQS
+  uint32_t log2_size = 10;                  ///< ring of 2^log2_size entries; 2..19, at most IDR1.CMDQS
   uint32_t batch_limit = 64;                ///< most commands in one contiguous list, without its CMD_SYNC
   uint32_t producers = 2;                   ///< most producers attached at once (CPUs or threads)
   uint64_t deadline_ns = 1'000'000'000;     ///< time budget of one call; no_deadline for none
@@ -27,11 +28,14 @@ struct options {
   position first = 0;                       ///< PROD and CONS of the device at the start, free-running
   bool sync_every_batch = false;            ///< quirk: each list ends in a CMD_SYNC and holds one class of command
   bool repeat_invalidations = false;        ///< quirk: TLBI / CFGI lists are issued twice, the second after the first
+  device_limits device{};                   ///< what the device can do: smmuv3::fit() asks it
 
   /// Does a single command need more than to be put at the end of the ring?
   [[nodiscard]] constexpr bool special() const noexcept { return cuts_specially() | (groups != 1); }
   /// Do the quirks ask for more than a cut at the batch limit?
   [[nodiscard]] constexpr bool cuts_specially() const noexcept { return sync_every_batch | repeat_invalidations; }
+  /// Must each command pass permits(device, command)? Made of several compares: ask once per queue, not per call.
+  [[nodiscard]] constexpr bool restricted() const noexcept { return device.restricts_commands(); }
 };
 
 /// Memory of a queue. All of it is the user's and must outlive the queue; the queue initialises what it needs.
@@ -40,7 +44,7 @@ struct ring_memory {
   ring_entry<P>* entries = nullptr;                             ///< 2^log2_size entries, read by the device
   uint64_t device_address = 0;                                  ///< of entries[0] as the device sees it
   typename P::template atomic<uint32_t>* valid = nullptr;       ///< valid_words(geometry)
-  typename P::template atomic<uint32_t>* marks = nullptr;       ///< one per entry: which command failed
+  typename P::template atomic<uint64_t>* marks = nullptr;       ///< one per entry: which command failed
   typename P::template atomic<uint32_t>* range_ends = nullptr;  ///< one per entry; only allocation::combining reads it
   producer_cell<P>* cells = nullptr;                            ///< options.producers
   gather_group<P>* groups = nullptr;                            ///< options.groups, where that is more than one
@@ -52,6 +56,12 @@ struct ring_memory {
 /// Entries that one list may take at most, with its CMD_SYNC.
 constexpr uint32_t longest_list(const options& o) noexcept {
   return o.sync_every_batch ? o.batch_limit : o.batch_limit + 1;
+}
+
+/// Do insert() and submit() return without waiting for the device, unless the ring is full, and does each get its turn?
+/// N >= 3 C T (see allocation::claims). In smaller rings they wait for their list instead: nobody starves there either.
+constexpr bool is_asynchronous(const options& o) noexcept {
+  return uint64_t{3} * o.producers * longest_list(o) <= uint64_t{1} << o.log2_size;
 }
 
 namespace detail {
@@ -80,6 +90,27 @@ constexpr refusal check_groups(const options& o, const ring_memory<typename Conf
   if (m.room_groups != 0 && o.groups > m.room_groups) return {status::out_of_range, "groups", o.groups, m.room_groups};
   return {};
 }
+/// What the device cannot do. `bytes`: size of the ring, to which its address is aligned, so that its end cannot pass a
+/// power of two that its start keeps.
+template <class Config>
+constexpr refusal check_device(const options& o, uint64_t address, uint64_t bytes) noexcept {
+  const device_limits& d = o.device;
+  constexpr uint8_t most = device_limits::most_output_bits;
+  if (d.output_bits > most) return {status::out_of_range, "device.output_bits", d.output_bits, most};
+  if (d.asid_bits > 16) return {status::out_of_range, "device.asid_bits", d.asid_bits, 16};
+  if (d.vmid_bits > 16) return {status::out_of_range, "device.vmid_bits", d.vmid_bits, 16};
+  if (!d.opcodes.has(opcode_sync)) return {status::invalid_argument, "device.opcodes", opcode_sync, 0};
+  if (o.signal == sync_signal::event && !d.event)
+    return {status::invalid_argument, "signal", static_cast<uint64_t>(o.signal), 0};
+  const uint64_t reach = uint64_t{1} << d.output_bits;
+  if (address >= reach || bytes > reach - address)
+    return {status::out_of_range, "device_address", address, reach < bytes ? 0 : reach - bytes};
+  if (!Config::completion::needs_msi) return {};
+  if (!d.msi) return {status::invalid_argument, "device.msi", 0, 1};
+  if (!d.coherent) return {status::invalid_argument, "device.coherent", 0, 1};
+  if (!d.can_poll_msi(address)) return {status::out_of_range, "device_address", address, bytes};
+  return {};
+}
 }  // namespace detail
 
 /// Options and memory that were found to fit together: what a queue is made from.
@@ -87,11 +118,16 @@ template <class P>
 struct plan {
   options opts;
   ring_memory<P> memory;
+  /// insert() and submit() return without waiting for the device, unless the ring is full. With cmpxchg_loop always;
+  /// with the others where N >= 3 C T: see is_asynchronous().
+  bool asynchronous = false;
 };
 
-/// Checks options and memory for an allocation strategy. Errors: out_of_range, invalid_argument (null pointer),
-/// misaligned (SMMUv3 CMDQ_BASE: the ring is aligned to its size), ring_too_small (value: entries that may be
-/// outstanding, limit: entries of the ring). Cost: none worth counting; no device access.
+/// Checks options and memory for an allocation strategy, a way of completion and a device. Errors: out_of_range (the
+/// ring's address: limit is the highest it may have, or with MSIs the lowest), invalid_argument (null pointer; an event
+/// or MSIs that the device does not have), misaligned (SMMUv3 CMDQ_BASE: the ring is aligned to its size),
+/// ring_too_small (value: entries that may be outstanding, limit: entries of the ring). Cost: none worth counting; no
+/// device access.
 template <class Config>
 constexpr result<plan<typename Config::platform>> make_plan(const options& o,
                                                             const ring_memory<typename Config::platform>& m) noexcept {
@@ -111,10 +147,12 @@ constexpr result<plan<typename Config::platform>> make_plan(const options& o,
   if (const refusal r = detail::check_groups<Config>(o, m); r.code != status::ok) return r;
   const uint64_t bytes = entries * sizeof(command);
   if (m.device_address % bytes != 0) return refusal{status::misaligned, "device_address", m.device_address, bytes};
+  if (const refusal r = detail::check_device<Config>(o, m.device_address, bytes); r.code != status::ok) return r;
   const uint64_t lists = Config::allocation::claims_before_space ? o.producers : 1;
   const uint64_t outstanding = lists * longest_list(o);
   if (outstanding > entries) return refusal{status::ring_too_small, "producers x longest list", outstanding, entries};
-  return plan<typename Config::platform>{o, m};
+  const bool asynchronous = !Config::allocation::claims_before_space || is_asynchronous(o);
+  return plan<typename Config::platform>{o, m, asynchronous};
 }
 
 }  // namespace cmdq

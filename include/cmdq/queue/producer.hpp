@@ -15,27 +15,12 @@ class producer {
   constexpr producer() noexcept = default;
   producer(const producer&) = delete;
   producer& operator=(const producer&) = delete;
-  producer(producer&& other) noexcept
-      : queue_(other.queue_),
-        cell_(other.cell_),
-        closed_(other.closed_),
-        unsynced_(other.unsynced_),
-        unsynced_since_(other.unsynced_since_),
-        stats_(other.stats_) {
-    other.queue_ = nullptr;
-    other.closed_ = true;
-  }
+  /// A writer that is open goes on with the new producer.
+  producer(producer&& other) noexcept { take(other); }
   producer& operator=(producer&& other) noexcept {
     if (this != &other) {
       release();
-      queue_ = other.queue_;
-      cell_ = other.cell_;
-      closed_ = other.closed_;
-      unsynced_ = other.unsynced_;
-      unsynced_since_ = other.unsynced_since_;
-      stats_ = other.stats_;
-      other.queue_ = nullptr;
-      other.closed_ = true;
+      take(other);
     }
     return *this;
   }
@@ -44,10 +29,12 @@ class producer {
 
   /// Inserts `n` commands and waits until the device has done them. Returns ok, an error of these very commands or of
   /// this producer's insert()s since it last waited (illegal_command, fetch_abort, atc_timeout), timeout, stalled,
-  /// device_fault or invalid_argument (`inserted` tells how far it came). n = 0: a lone CMD_SYNC. Waits at most
-  /// options.deadline_ns in all for the device and for space. Progress: lock-free up to the claim (wait-free except
-  /// cmpxchg_loop; in groups blocking on the group's leader), then blocking on CPUs that are between claim and
-  /// publication.
+  /// device_fault, busy or invalid_argument (`inserted` tells how far it came). n = 0: a lone CMD_SYNC.
+  /// Every call ends within options.deadline_ns of its first wait, whatever the device and other CPUs do. One that ends
+  /// by timeout leaves what it inserted in the ring; this producer's next call first waits, within its own budget,
+  /// until that is done, and returns its error, if it had one, with nothing of its own inserted. Nobody else is
+  /// affected. Progress: lock-free up to the claim (wait-free except cmpxchg_loop; in groups waiting for the group's
+  /// leader), then waiting, within the budget, for CPUs that are between claim and publication.
   outcome issue(const command* list, uint32_t n) noexcept { return issue_for(list, n, budget()); }
   /// The same with a time budget of its own, in nanoseconds.
   outcome issue_for(const command* list, uint32_t n, uint64_t ns) noexcept {
@@ -66,7 +53,7 @@ class producer {
   /// wait for this producer's insert()s before them, and tell their errors. Else errors are out_of_range (too long),
   /// invalid_argument, stalled, timeout (no space), device_fault: nothing was inserted.
   result<ticket> submit(const command* list, uint32_t n) noexcept {
-    if (closed_) return refusal{status::invalid_argument, "producer", 0, 1};
+    if (queue_ == nullptr) return refusal{status::invalid_argument, "producer", 0, 1};
     return queue_->submit(list, n, *this);
   }
 
@@ -87,7 +74,14 @@ class producer {
   /// twice or of one class), stalled, timeout, device_fault; nothing is claimed then. The budget of the call
   /// starts with its first wait; time spent filling does not count.
   [[nodiscard]] writer<Queue> reserve(uint32_t n, bool sync) noexcept {
-    return closed_ ? writer<Queue>(*this, status::invalid_argument) : queue_->reserve(n, sync, *this);
+    return queue_ == nullptr ? writer<Queue>(*this, status::invalid_argument) : queue_->reserve(n, sync, *this);
+  }
+
+  /// Why the queue's device must not be given `c` (options.device), with field, value and limit; ok when it may. Every
+  /// call refuses such a command. Pure.
+  [[nodiscard]] refusal permits(const command& c) const noexcept {
+    if (queue_ == nullptr) return {status::invalid_argument, "producer", 0, 1};
+    return cmdq::permits(queue_->opts().device, c);
   }
 
   [[nodiscard]] const typename Queue::stats_type& stats() const noexcept { return stats_; }
@@ -95,19 +89,32 @@ class producer {
  private:
   friend Queue;
   friend class writer<Queue>;
-  producer(Queue& q, producer_cell<typename Queue::P>& cell) noexcept : queue_(&q), cell_(&cell), closed_(false) {}
-  [[nodiscard]] uint64_t budget() const noexcept { return closed_ ? 0 : queue_->opts().deadline_ns; }
+  producer(Queue& q, producer_cell<typename Queue::P>& cell) noexcept : queue_(&q), cell_(&cell) {}
+  [[nodiscard]] uint64_t budget() const noexcept { return queue_ == nullptr ? 0 : queue_->opts().deadline_ns; }
+  void take(producer& other) noexcept {
+    queue_ = other.queue_;
+    cell_ = other.cell_;
+    writer_ = other.writer_;
+    unsynced_ = other.unsynced_;
+    unsynced_since_ = other.unsynced_since_;
+    stats_ = other.stats_;
+    if (writer_ != nullptr) writer_->by_ = this;
+    other.queue_ = nullptr;
+    other.writer_ = nullptr;
+  }
+  /// What an open writer has is published. What is owed stays with the cell, which is given out again once it is
+  /// settled.
   void release() noexcept {
+    if (writer_ != nullptr) static_cast<void>(writer_->commit());
     // An attached producer has a cell. NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage)
     if (queue_ != nullptr) cell_->taken.store(0, at<site::detach>);
     queue_ = nullptr;
-    closed_ = true;
   }
   Queue* queue_ = nullptr;
   producer_cell<typename Queue::P>* cell_ = nullptr;
-  bool closed_ = true;     ///< not attached, or a writer is open: a claim before it is published would wait for itself
-  uint32_t unsynced_ = 0;  ///< lists that nobody waited for yet
-  uint32_t unsynced_since_ = 0;  ///< the health word before the first of them
+  writer<Queue>* writer_ = nullptr;  ///< that is open
+  uint32_t unsynced_ = 0;            ///< lists that nobody waited for yet
+  uint32_t unsynced_since_ = 0;      ///< the health word before the first of them
   [[no_unique_address]] typename Queue::stats_type stats_{};
 };
 

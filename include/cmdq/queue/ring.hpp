@@ -9,12 +9,21 @@
 
 namespace cmdq {
 
-/// One call of one producer: its time budget and its counters.
+/// One call of one producer: its time budget, its counters, and where it may leave what it cannot finish (null: who
+/// only helps or asks).
 template <class P, class Stats>
 struct caller {
   time_budget<P> budget;
   Stats& stats;
+  producer_cell<P>* cell = nullptr;
 };
+
+/// By-time looks at the device: how often one of many waiters takes one. The first in the ring needs no permission.
+template <class P>
+inline constexpr uint64_t look_period_ns = 5'000;
+template <class P>
+requires requires { P::look_period_ns; }
+inline constexpr uint64_t look_period_ns<P> = P::look_period_ns;
 
 /// What a look at the device showed: a position that it has passed for certain, or why there is none.
 struct sighting {
@@ -37,7 +46,14 @@ class ring {
 
   /// Sets every valid bit to "not yet valid" for the lap that the first position is in. Cost: O(N) stores.
   ring(Device& hardware, const plan<P>& p) noexcept
-      : device_(hardware), plan_(p), geo_{p.opts.log2_size}, spread_(geo_), told_(p.opts.first), limit_(p.opts.first) {
+      : device_(hardware),
+        plan_(p),
+        geo_{p.opts.log2_size},
+        spread_(geo_),
+        word_entries_(geo_.entries() < valid_bits_per_word ? geo_.entries() : valid_bits_per_word),
+        special_(p.opts.special()),
+        told_(p.opts.first),
+        limit_(p.opts.first) {
     for (auto& n : notes_) n.store(p.opts.first, at<site::setup>);
     for (uint32_t w = 0; w < valid_words(geo_); ++w) plan_.memory.valid[w].store(0, at<site::setup>);
     const position first = p.opts.first;
@@ -48,21 +64,22 @@ class ring {
     }
     for (uint32_t i = 0; i < geo_.entries(); ++i) plan_.memory.marks[i].store(0, at<site::setup>);
     for (uint32_t i = 0; i < p.opts.producers; ++i) {
-      cell(i).set(cell(i).waited, first, first);
-      for (auto& list : cell(i).unsynced) cell(i).set(list, first, first);
-      cell(i).error.store(0, at<site::setup>);
+      cell(i).reset();
       cell(i).taken.store(0, at<site::setup>);
+      cell(i).left_line.store(0, at<site::setup>);
+      cell(i).left.reset();
     }
   }
 
   [[nodiscard]] geometry shape() const noexcept { return geo_; }
   [[nodiscard]] const options& opts() const noexcept { return plan_.opts; }
+  [[nodiscard]] bool special() const noexcept { return special_; }  ///< options.special()
   [[nodiscard]] Device& device() noexcept { return device_; }
   [[nodiscard]] ring_entry<P>& entry(position p) noexcept { return plan_.memory.entries[geo_.slot(p)]; }
   [[nodiscard]] uint64_t device_address(position p) const noexcept {
     return plan_.memory.device_address + geo_.slot(p) * sizeof(command);
   }
-  [[nodiscard]] atomic<uint32_t>& mark(position p) noexcept { return plan_.memory.marks[geo_.slot(p)]; }
+  [[nodiscard]] atomic<uint64_t>& mark(position p) noexcept { return plan_.memory.marks[geo_.slot(p)]; }
   [[nodiscard]] atomic<uint32_t>& range_end(position p) noexcept { return plan_.memory.range_ends[geo_.slot(p)]; }
   [[nodiscard]] gather_group<P>* groups() const noexcept { return plan_.memory.groups; }
   [[nodiscard]] producer_cell<P>& cell(uint32_t i) noexcept { return plan_.memory.cells[i]; }
@@ -72,6 +89,18 @@ class ring {
   /// [E] Marks [from, to) valid: whoever sees the mark sees the entries. Wait-free. Cost: one read-modify-write per
   /// word.
   [[gnu::always_inline]] void mark_valid(position from, position to) noexcept {
+    const uint32_t n = to - from;
+    const uint32_t slot = geo_.slot(from);
+    const uint32_t bit = slot % valid_bits_per_word;
+    if (n - 1 < word_entries_ - bit) {  // one word, as mostly
+      const uint32_t mask = (~0U >> (valid_bits_per_word - n)) << bit;
+      valid_word({.word = slot / valid_bits_per_word}).fetch_xor(mask, at<site::valid_mark>);
+      valid_.wake();
+    } else if (n != 0) {
+      mark_valid_words(from, to);
+    }
+  }
+  [[gnu::noinline]] void mark_valid_words(position from, position to) noexcept {
     for (position p = from; p != to;) {
       const valid_span s = first_span(geo_, p, to);
       valid_word(s).fetch_xor(s.mask, at<site::valid_mark>);
@@ -80,27 +109,42 @@ class ring {
     valid_.wake();
   }
 
-  /// [E] Waits until all of [from, to) is valid. Waits only for CPUs between claim and mark, which wait for no device;
-  /// a member of a group among them waits for its leader, an in-place writer for its user.
-  void wait_valid(position from, position to) noexcept {
+  /// [E] Waits until all of [from, to) is valid; false when the budget ends first, with `from` moved to what is not.
+  bool await_valid(position& from, position to, who& w) noexcept {
     while (from != to) {
       const valid_span s = first_span(geo_, from, to);
-      await_always<P, wait_policy>(valid_, valid_word(s), at<site::valid_wait>,
-                                   [&](uint32_t v) { return (v & s.mask) == s.wanted; });
+      const auto all = [&](uint32_t v) { return (v & s.mask) == s.wanted; };
+      if (!await<P, wait_policy>(valid_, valid_word(s), at<site::valid_wait>, all, w.budget)) return false;
       from += s.entries;
     }
+    return true;
   }
 
-  /// [T] Waits until the predecessor has told the device everything before `start`. FIFO: no owner is overtaken.
-  void take_turn(position start) noexcept {
-    await_always<P, wait_policy>(turn_, told_, at<site::told_wait>, [=](position t) { return t == start; });
+  /// [T] Waits until the predecessor has told the device everything before `start`; false when the budget ends first.
+  /// FIFO: no owner is overtaken.
+  [[nodiscard]] [[gnu::always_inline]] bool await_turn(position start, who& w) noexcept {
+    return await<P, wait_policy>(
+        turn_, told_, at<site::told_wait>, [=](position t) { return t == start; }, w.budget);
   }
-  /// [T] Waits until the device has been told of everything before `end`.
-  void wait_told(position end) noexcept {
-    await_always<P, wait_policy>(turn_, told_, at<site::told_wait>, [=](position t) { return reached(t, end); });
-  }
+  /// [T] Has the device been told of everything before `end`?
+  [[nodiscard]] bool has_told(position end) const noexcept { return reached(told_.load(at<site::told_wait>), end); }
   /// [T] Is it the turn of `start` already?
   [[nodiscard]] bool has_turn(position start) const noexcept { return told_.load(at<site::told_wait>) == start; }
+
+  /// [H] Duties that callers have left; after each step that another CPU may be waiting for. Cost: one load of a word
+  /// that hardly ever changes.
+  [[nodiscard]] bool anything_left() const noexcept { return left_.load(at<site::left_count>) != 0; }
+  void count_left(uint32_t more) noexcept { left_.fetch_add(more, at<site::left_add>); }
+
+  /// May the caller look at the device now? One of those who wait, every `period` ns. `now` 0: no clock, anybody may.
+  /// Cost: one load, and a compare-exchange where it is due.
+  [[nodiscard]] bool look_due(uint64_t now, uint64_t period) noexcept {
+    uint64_t last = looked_.load(at<site::look_time>);
+    if (now == 0) return true;
+    const auto gone = static_cast<int64_t>(now - last);
+    if (gone >= 0 && static_cast<uint64_t>(gone) < period) return false;
+    return looked_.compare_exchange(last, now, at<site::look_time>);
+  }
 
   /// Two positions that the strategy may leave for the next in turn, at first options.first: carried by [T], and on the
   /// cache line that the turn comes with.
@@ -148,13 +192,20 @@ class ring {
     return plan_.memory.valid[s.word];
   }
 
+  // Read by all, hardly ever written.
   Device& device_;
   const plan<P> plan_;
   const geometry geo_;
   const word_spread spread_;
+  const uint32_t word_entries_;  ///< in a word of valid bits: 32, or fewer in a small ring
+  const bool special_;
+  atomic<uint32_t> left_;
+  // Written by owners in turn.
   alignas(64) atomic<position> told_;  ///< owner position: the device has been told up to here
   atomic<position> limit_;             ///< what PROD may be, stored before PROD is
   atomic<position> notes_[2];
+  // Written by who waits for long.
+  alignas(64) atomic<uint64_t> looked_;  ///< when somebody last looked at the device because it was time
   alignas(64) channel turn_;
   channel valid_;
   channel done_[done_channels];

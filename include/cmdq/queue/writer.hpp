@@ -29,6 +29,7 @@ class writer {
         entered_(other.entered_),
         code_(other.code_) {
     other.queue_ = nullptr;
+    if (queue_ != nullptr) by_->writer_ = this;
   }
   writer& operator=(writer&&) = delete;
   ~writer() {
@@ -43,7 +44,8 @@ class writer {
   /// The next command, written to its entry. Errors, with nothing written: out_of_range (no room), invalid_argument
   /// (a CMD_SYNC; an ATC_INV in a list that is not waited for, beside other commands, or while insert()s of this
   /// producer are not waited for: a CMD_SYNC must come between, bug L20). Wait-free. Cost: two stores.
-  status push(const command& c) noexcept {
+  status push(const command& from) noexcept {
+    const command c = own_copy(from);
     if (queue_ == nullptr || room() == 0) return status::out_of_range;
     const uint8_t op = opcode_of(c.word[0]);
     const bool atc = op == opcode_atc_inv;
@@ -58,8 +60,8 @@ class writer {
   status commit() noexcept {
     if (queue_ == nullptr) return code_ == status::ok ? status::invalid_argument : code_;
     while (filled_ < commands_) queue_->ring_.entry(claim_.start + filled_++).put(make_sync(sync_signal::none));
-    who w{budget_, by_->stats_};
-    by_->closed_ = false;
+    who w{budget_, by_->stats_, by_->cell_};
+    by_->writer_ = nullptr;
     Queue& queue = *queue_;
     queue_ = nullptr;
     return queue.finish(claim_, entered_, w, *by_);
@@ -67,7 +69,7 @@ class writer {
 
  private:
   friend Queue;
-  friend typename Queue::producer;
+  friend typename Queue::producer;  // moves take an open writer along
   using budget = time_budget<typename Queue::P>;
 
   writer(typename Queue::producer& by, status s) noexcept
@@ -80,7 +82,9 @@ class writer {
         claim_(r),
         commands_(n),
         entered_(entered),
-        code_(s) {}
+        code_(s) {
+    if (queue_ != nullptr) by.writer_ = this;
+  }
 
   Queue* queue_;
   typename Queue::producer* by_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmdq/core/position.hpp>
+#include <cmdq/wait/budget.hpp>
 
 namespace cmdq::reclaim {
 
@@ -13,7 +14,7 @@ struct counted {
   class state {
    public:
     static constexpr bool may_lag = false;
-    void enter(uint32_t) noexcept {}
+    void enter(uint32_t, time_budget<P>&) noexcept {}
     template <class Allocation>
     void leave(Allocation& allocation, position cons) noexcept {
       allocation.advance(cons);

@@ -15,7 +15,7 @@ struct sync_locked {
     static constexpr bool may_lag = true;  ///< software CONS stays behind while syncs wait
 
     /// Before the entries of `n` syncs are marked valid (or, by the owner for all it gathered, before PROD).
-    void enter(uint32_t n) noexcept { lock_.lock_shared(n); }
+    void enter(uint32_t n, time_budget<P>& budget) noexcept { lock_.lock_shared(n, budget); }
 
     /// A sync saw itself done at `cons`. The last-sharer test is safe: nobody can lock exclusively while the caller is
     /// counted, and `cons` was read after its own sync was done.

@@ -10,15 +10,28 @@ namespace cmdq::smmuv3 {
 
 namespace detail {
 
-/// Commands with operands of the same shape differ by opcode only.
+/// NUM, SCALE, LEAF, TTL, TG and the address, common to all TLBI by address.
+constexpr void each_of_range(auto& c, auto&& f) noexcept {
+  f(field::num, c.num);
+  f(field::scale, c.scale);
+  f(field::leaf, c.leaf);
+  f(field::ttl, c.ttl);
+  f(field::tg, c.tg);
+  f(field::addr, c.addr);
+}
+
+}  // namespace detail
+
+/// Commands with operands of the same shape differ by opcode only. In this namespace, not in detail: encode() is found
+/// through the namespace of its argument's type, and an alias has none of its own.
 template <opcode Op>
-struct none {
+struct no_operands {
   static constexpr opcode op = Op;
   static constexpr void each(auto&, auto&&) noexcept {}
 };
 
 template <opcode Op>
-struct stream {
+struct by_stream {
   static constexpr opcode op = Op;
   uint32_t sid = 0;
   static constexpr void each(auto& c, auto&& f) noexcept { f(field::sid, c.sid); }
@@ -31,19 +44,9 @@ struct by_vmid {
   static constexpr void each(auto& c, auto&& f) noexcept { f(field::vmid, c.vmid); }
 };
 
-/// NUM, SCALE, LEAF, TTL, TG and the address, common to all TLBI by address.
-constexpr void each_of_range(auto& c, auto&& f) noexcept {
-  f(field::num, c.num);
-  f(field::scale, c.scale);
-  f(field::leaf, c.leaf);
-  f(field::ttl, c.ttl);
-  f(field::tg, c.tg);
-  f(field::addr, c.addr);
-}
-
 /// Address (VA or IPA) with VMID. Range: (num + 1) * 2^scale granules from addr where tg != 0.
 template <opcode Op>
-struct address_in_vmid {
+struct by_address_and_vmid {
   static constexpr opcode op = Op;
   uint32_t vmid = 0;
   uint32_t num = 0;
@@ -54,11 +57,9 @@ struct address_in_vmid {
   uint64_t addr = 0;
   static constexpr void each(auto& c, auto&& f) noexcept {
     f(field::vmid, c.vmid);
-    each_of_range(c, f);
+    detail::each_of_range(c, f);
   }
 };
-
-}  // namespace detail
 
 /// May be executed as a no-op, never as an error. Has no address and no size.
 struct prefetch_config {
@@ -128,9 +129,9 @@ struct cfgi_cd {
     f(field::leaf, c.leaf);
   }
 };
-using cfgi_cd_all = detail::stream<opcode::cfgi_cd_all>;
+using cfgi_cd_all = by_stream<opcode::cfgi_cd_all>;
 
-using tlbi_nh_all = detail::by_vmid<opcode::tlbi_nh_all>;
+using tlbi_nh_all = by_vmid<opcode::tlbi_nh_all>;
 /// Entries that are not global, of one address space.
 struct tlbi_nh_asid {
   static constexpr opcode op = opcode::tlbi_nh_asid;
@@ -157,10 +158,10 @@ struct tlbi_nh_va {
     detail::each_of_range(c, f);
   }
 };
-using tlbi_nh_vaa = detail::address_in_vmid<opcode::tlbi_nh_vaa>;
+using tlbi_nh_vaa = by_address_and_vmid<opcode::tlbi_nh_vaa>;
 
 /// The EL3 commands can be encoded, but a Non-secure queue answers them with CERROR_ILL: legal() is false.
-using tlbi_el3_all = detail::none<opcode::tlbi_el3_all>;
+using tlbi_el3_all = no_operands<opcode::tlbi_el3_all>;
 struct tlbi_el3_va {
   static constexpr opcode op = opcode::tlbi_el3_va;
   uint32_t num = 0;
@@ -172,7 +173,7 @@ struct tlbi_el3_va {
   static constexpr void each(auto& c, auto&& f) noexcept { detail::each_of_range(c, f); }
 };
 
-using tlbi_el2_all = detail::none<opcode::tlbi_el2_all>;
+using tlbi_el2_all = no_operands<opcode::tlbi_el2_all>;
 /// The ASID counts where CR2.E2H = 1.
 struct tlbi_el2_asid {
   static constexpr opcode op = opcode::tlbi_el2_asid;
@@ -194,9 +195,9 @@ struct tlbi_el2_va {
   }
 };
 
-using tlbi_s12_vmall = detail::by_vmid<opcode::tlbi_s12_vmall>;
-using tlbi_s2_ipa = detail::address_in_vmid<opcode::tlbi_s2_ipa>;
-using tlbi_nsnh_all = detail::none<opcode::tlbi_nsnh_all>;
+using tlbi_s12_vmall = by_vmid<opcode::tlbi_s12_vmall>;
+using tlbi_s2_ipa = by_address_and_vmid<opcode::tlbi_s2_ipa>;
+using tlbi_nsnh_all = no_operands<opcode::tlbi_nsnh_all>;
 
 /// 2^size pages of 4 KiB around addr, aligned to their size; size 52: everything. Only a CMD_SYNC reports its failure.
 struct atc_inv {
@@ -247,7 +248,7 @@ struct resume {
   }
 };
 /// Position of sid: the common one, not confirmed for this command.
-using stall_term = detail::stream<opcode::stall_term>;
+using stall_term = by_stream<opcode::stall_term>;
 
 /// cs: 0 none, 1 interrupt or MSI, 2 event. make_sync and make_msi_sync (core/command.hpp) build what the queue needs.
 struct cmd_sync {

@@ -17,7 +17,6 @@ struct quirks {
   bool one_class_per_batch = false;   ///< and holds commands of one command_class beside it
   bool msi_64bit = false;             ///< the MSI writes 64 bits: all of word 0 of a CMD_SYNC that is its own target
   bool prefer_cons = false;           ///< polling CMDQ_CONS is faster than polling the MSI
-  bool page1_in_page0 = false;        ///< the registers of page 1 are in page 0
   bool no_prefetch = false;           ///< PREFETCH_* is CERROR_ILL
   bool sync_cs0_only = false;         ///< CMD_SYNC with CS != 0 is CERROR_ILL
   bool guest_opcodes_only = false;    ///< TLBI_NH_ASID, TLBI_NH_VA, ATC_INV and CMD_SYNC; the rest is CERROR_ILL
@@ -66,7 +65,6 @@ inline constexpr quirk_row quirk_table[] = {
      {true, registers::iidr::arm, 0x487, 15, 15},
      {.sync_every_batch = true, .one_class_per_batch = true, .batch_limit = 63}},
     {"hi16xx_msi", "HiSilicon Hi16xx", "the MSI write is 64 bits wide", {}, {.msi_64bit = true, .prefer_cons = true}},
-    {"cn99xx_page1", "Cavium CN99xx", "page-1 registers live in page 0", {}, {.page1_in_page0 = true}},
     {"hi161x_prefetch", "HiSilicon 161x", "PREFETCH commands are not accepted", {}, {.no_prefetch = true}},
     {"tegra241_guest",
      "Tegra241 CMDQV, guest-owned queue",
@@ -88,7 +86,6 @@ constexpr quirks operator|(const quirks& a, const quirks& b) noexcept {
   q.one_class_per_batch = a.one_class_per_batch || b.one_class_per_batch;
   q.msi_64bit = a.msi_64bit || b.msi_64bit;
   q.prefer_cons = a.prefer_cons || b.prefer_cons;
-  q.page1_in_page0 = a.page1_in_page0 || b.page1_in_page0;
   q.no_prefetch = a.no_prefetch || b.no_prefetch;
   q.sync_cs0_only = a.sync_cs0_only || b.sync_cs0_only;
   q.guest_opcodes_only = a.guest_opcodes_only || b.guest_opcodes_only;
@@ -139,11 +136,6 @@ constexpr bool may_issue(const quirks& q, const command& c) noexcept {
   if (q.no_sev && op == opcode_sync && ((c.word[0] >> 12) & 3U) == static_cast<unsigned>(sync_signal::event))
     return false;
   return accepts(q, c);
-}
-
-/// True when lists of this class must be issued a second time after their CMD_SYNC completed.
-constexpr bool repeats(const quirks& q, command_class c) noexcept {
-  return q.repeat_invalidations && (c == command_class::tlb || c == command_class::configuration);
 }
 
 }  // namespace cmdq::smmuv3

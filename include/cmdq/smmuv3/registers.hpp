@@ -34,8 +34,6 @@ inline constexpr uint32_t gerror = 0x60, gerrorn = 0x64;
 inline constexpr uint32_t cmdq_base = 0x90, cmdq_prod = 0x98, cmdq_cons = 0x9c;
 inline constexpr uint32_t page1 = 0x10000;
 inline constexpr uint32_t evtq_base = 0xa0, evtq_prod = page1 + 0xa8, evtq_cons = page1 + 0xac;
-/// Where a register of page 1 is on a part that has it in page 0 (Cavium CN99xx).
-constexpr uint32_t in_page0(uint32_t page1_offset) noexcept { return page1_offset & (page1 - 1); }
 }  // namespace offset
 
 namespace idr0 {

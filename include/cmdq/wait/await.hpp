@@ -7,17 +7,19 @@
 namespace cmdq {
 
 namespace detail {
-/// What follows a first fruitless poll.
+/// What follows a first fruitless poll. One more poll after the deadline: a thread that was off its processor for
+/// longer than its budget finds what came meanwhile.
 template <class P, class Wait, class Cell, site S, class Wanted>
 [[gnu::noinline, gnu::cold]] bool await_on(typename Wait::template channel<P>& where, const Cell& word, at_site<S> s,
                                            const Wanted& wanted, time_budget<P>& budget) {
   typename Wait::template waiter<P> waiting;
   const auto blocked = [&] { return !wanted(word.load(s)); };
-  for (;;) {
+  while (!budget.none()) {
     waiting.idle(where, &word, blocked, budget);
     if (wanted(word.load(s))) return true;
-    if (waiting.clock_due() && budget.expired()) return false;
+    if (waiting.clock_due() && budget.expired()) return wanted(word.load(s));
   }
+  return false;
 }
 }  // namespace detail
 
@@ -27,15 +29,6 @@ template <class P, class Wait, class Cell, site S, class Wanted>
 [[gnu::always_inline]] inline bool await(typename Wait::template channel<P>& where, const Cell& word, at_site<S> s,
                                          const Wanted& wanted, time_budget<P>& budget) {
   return wanted(word.load(s)) || detail::await_on<P, Wait>(where, word, s, wanted, budget);
-}
-
-/// The same without a deadline: only for waits on CPUs that are between claim and publication and wait for no device.
-template <class P, class Wait, class Cell, site S, class Wanted>
-[[gnu::always_inline]] inline void await_always(typename Wait::template channel<P>& where, const Cell& word,
-                                                at_site<S> s, const Wanted& wanted) {
-  if (wanted(word.load(s))) return;
-  time_budget<P> forever(no_deadline);
-  static_cast<void>(detail::await_on<P, Wait>(where, word, s, wanted, forever));
 }
 
 }  // namespace cmdq

@@ -9,21 +9,26 @@ namespace cmdq {
 inline constexpr uint64_t no_deadline = ~uint64_t{0};
 
 /// Starts at the first look at the clock, which happens only once a call has to wait: a call that never waits never
-/// reads the clock. The clock is not restarted by later waits of the same call.
+/// reads the clock. The clock is not restarted by later waits of the same call. Differences are signed, so that a clock
+/// that steps back by a little is no expired budget; a budget above 2^63 - 1 ns never ends.
 template <class P>
 class time_budget {
  public:
   constexpr explicit time_budget(uint64_t ns) noexcept : ns_(ns) {}
 
+  /// Nothing may be waited for at all: whoever helps others, and calls that ask.
+  [[nodiscard]] constexpr bool none() const noexcept { return ns_ == 0; }
+
   /// True once the budget is used up. Cost: one look at the clock.
-  bool expired() noexcept {
-    if (ns_ == no_deadline) return false;
-    const uint64_t now = P::now_ns();
+  bool expired() noexcept { return ns_ != no_deadline && expired_at(P::now_ns()); }
+  /// The same for a time just read.
+  bool expired_at(uint64_t now) noexcept {
     if (!started_) {
       started_ = true;
       start_ = now;
     }
-    return now - start_ >= ns_;
+    const auto gone = static_cast<int64_t>(now - start_);
+    return gone >= 0 && static_cast<uint64_t>(gone) >= ns_;
   }
 
   /// The absolute end, `no_deadline` when there is none. Precondition: expired() was called before.

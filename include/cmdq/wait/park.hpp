@@ -48,7 +48,6 @@ struct park {
     }
     /// A sleeper looks each time it wakes.
     [[nodiscard]] bool clock_due() const noexcept { return asleep() || rounds<P>::clock_due(); }
-    [[nodiscard]] bool device_due() const noexcept { return asleep() || rounds<P>::device_due(); }
 
     template <class Blocked>
     void idle(channel<P>& where, const void* line, const Blocked& blocked, time_budget<P>& budget) {

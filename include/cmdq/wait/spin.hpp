@@ -13,23 +13,12 @@ template <class P>
 requires requires { P::rounds_per_clock_check; }
 inline constexpr unsigned rounds_per_clock_check<P> = P::rounds_per_clock_check;
 
-/// How many fruitless polls of memory go by before the waiter looks at the device as well (aborted MSI, device errors,
-/// an owner that is off its processor). A platform may say so itself.
-template <class P>
-inline constexpr unsigned polls_per_device_look = 64;
-template <class P>
-requires requires { P::polls_per_device_look; }
-inline constexpr unsigned polls_per_device_look<P> = P::polls_per_device_look;
-
-/// Counts the fruitless polls of one wait, and says when the dearer looks are due.
+/// Counts the fruitless polls of one wait, and says when the clock is due.
 template <class P>
 class rounds {
  public:
   [[nodiscard]] bool clock_due() const noexcept {
     return n_ % rounds_per_clock_check<P> == rounds_per_clock_check<P> - 1;
-  }
-  [[nodiscard]] bool device_due() const noexcept {
-    return n_ % polls_per_device_look<P> == polls_per_device_look<P> - 1;
   }
 
  protected:

@@ -26,7 +26,8 @@ broken("1:1: expected the header .*, found \"0,0,0" "${all}")
 broken(" expected at least one command, found none" "# nothing\n${header}")
 broken("2:32: expected 7 columns .*, found nothing" "${header}0,0,0,0x30,${zero},1")
 broken("2:50: expected 7 columns .*, found \",more\"" "${header}0,0,0,0x30,0x0000000000000030,${zero},,more\n")
-broken("2:1: expected 0, found \"1\"" "${header}1,0,0,0x30,0x0000000000000030,${zero},\n")
+broken("3:1: expected 6, found \"7\""
+  "${header}5,0,0,0x30,0x0000000000000030,${zero},\n7,0,0,0x30,0x0000000000000030,${zero},\n")
 broken("2:1: expected a decimal number below 2\\^32, found \"-1\"" "${header}-1,0,0,0x30,0x0000000000000030,${zero},\n")
 broken("2:3: expected a decimal number below 2\\^32, found nothing" "${header}0,,0,0x30,0x0000000000000030,${zero},\n")
 broken("3:3: expected a number not below 1, found \"0\""

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // The check of a replay must see each thing that can be wrong: a sound run is damaged in one way at a time, and each
 // damage has to be named. Also: streams of all shapes are split as their rows say.
-#include "../replay_check.hpp"
+#include "replay/check.hpp"
 
 #include <cmdq/core/command.hpp>
 
 #include <functional>
 #include <iostream>
-#include <sstream>
+#include <string>
 
 namespace {
 
@@ -85,8 +85,8 @@ void test_waited() {
 }
 
 stream parse(const std::string& rows) {
-  std::istringstream in("# comment\nseq,write,slot,opcode,d0,d1,fields\n" + rows);
-  return read_stream(in, "folder/test.csv");
+  const std::string text = "# comment\nseq,write,slot,opcode,d0,d1,fields\n" + rows;
+  return parse_stream(text, "folder/test.csv");
 }
 
 std::string row(int seq, int write, const std::string& opcode, const std::string& d0, const std::string& fields) {

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <cmdq/queue/ring.hpp>
+
+namespace cmdq {
+
+/// One wait for what the device does, directly or by what others learn of it. Says when its budget is over, and when it
+/// is this waiter's turn to look at the device although somebody else should: one of all waiters, once in
+/// look_period_ns, after that long without progress (the first in the ring is off its processor, a ticket that nobody
+/// waits for, an error, a lost MSI). By time, not by a count of polls: a count makes every waiter look.
+template <class Ring>
+class patience {
+ public:
+  using P = typename Ring::P;
+  using who = typename Ring::who;
+  enum due : uint8_t { nothing, look, over };
+
+  /// `often`: who waits for space, which nobody else may be looking for.
+  patience(Ring& ring, who& w, bool often = false) noexcept
+      : ring_(ring), who_(w), period_(often ? look_period_ns<P> / 4 : look_period_ns<P>) {}
+
+  /// After a fruitless look at memory: lets time go by, then says what is due. `progress` is software CONS or what
+  /// stands for it. `channel`: where another CPU wakes the caller; null where only the device can change what is polled
+  /// (at `line`).
+  template <class Blocked>
+  due next(position progress, typename Ring::channel* channel, const void* line, const Blocked& blocked) noexcept {
+    if (who_.budget.none()) return over;
+    who_.stats.add(waiter_.kind());
+    if (channel != nullptr) {
+      time_budget<P> nap(nap_ns_);
+      if (nap_ns_ < longest_nap_ns) nap_ns_ *= 2;
+      waiter_.idle(*channel, line, blocked, nap);
+    } else {
+      waiter_.idle_device(line);
+    }
+    return waiter_.clock_due() ? at_time(P::now_ns(), progress) : nothing;
+  }
+
+  /// Did it last options.deadline_ns?
+  [[nodiscard]] bool whole_deadline() const noexcept {
+    const uint64_t deadline = ring_.opts().deadline_ns;
+    return deadline != no_deadline && timed_ && static_cast<int64_t>(now_ - began_) >= 0 && now_ - began_ >= deadline;
+  }
+  /// Progress at its begin.
+  [[nodiscard]] position began_at() const noexcept { return began_at_; }
+
+ private:
+  /// A sleeper is woken by who moves software CONS; it wakes by itself in case nobody does.
+  static constexpr uint64_t first_nap_ns = 200'000;
+  static constexpr uint64_t longest_nap_ns = 10'000'000;
+
+  [[gnu::noinline]] due at_time(uint64_t now, position progress) noexcept {
+    if (!timed_ || progress != seen_) {
+      if (!timed_) began_ = now, began_at_ = progress;
+      timed_ = true;
+      seen_ = progress;
+      since_ = now;
+    }
+    now_ = now;
+    if (who_.budget.expired_at(now)) return over;
+    const auto still = static_cast<int64_t>(now - since_);
+    const bool long_enough = now == 0 || (still >= 0 && static_cast<uint64_t>(still) >= period_);
+    return long_enough && ring_.look_due(now, period_) ? look : nothing;
+  }
+
+  Ring& ring_;
+  who& who_;
+  const uint64_t period_;
+  typename Ring::wait_policy::template waiter<P> waiter_;
+  uint64_t nap_ns_ = first_nap_ns;
+  uint64_t began_ = 0;  ///< first look at the clock
+  uint64_t since_ = 0;  ///< no progress since
+  uint64_t now_ = 0;
+  position began_at_ = 0;
+  position seen_ = 0;
+  bool timed_ = false;
+};
+
+}  // namespace cmdq

@@ -11,6 +11,8 @@ using namespace cmdq::test;
 namespace {
 using lock_type = locks::sync_lock<scheduled_platform, wait::spin>;
 
+time_budget<scheduled_platform> forever(no_deadline);
+
 /// What other CPUs do while this one waits.
 struct meanwhile {
   explicit meanwhile(std::function<void()> f) { scheduled_platform::idle = std::move(f); }
@@ -29,7 +31,7 @@ CMDQ_TEST(bug_L05_no_second_bypass_of_a_waiting_sharer) {
       lock.unlock_exclusive();
       CMDQ_CHECK(!lock.try_lock_exclusive());
     });
-    lock.lock_shared(sharers);
+    lock.lock_shared(sharers, forever);
     CMDQ_CHECK_EQ(rounds, 1U);
     for (std::uint32_t i = 1; i < sharers; ++i) CMDQ_CHECK(lock.try_unlock_shared());
     CMDQ_CHECK(!lock.try_unlock_shared());  // the last one still holds it
@@ -48,7 +50,7 @@ CMDQ_TEST(bug_L06_held_shared_is_never_taken_exclusively) {
     const auto calls = *rc::gen::container<std::vector<unsigned>>(rc::gen::inRange(0U, 5U));
     for (const unsigned call : calls) {
       if (call == 0 && !exclusive) {
-        lock.lock_shared(2);
+        lock.lock_shared(2, forever);
         sharers += 2;
       } else if (call == 1 && sharers != 0 && !exclusive) {
         const bool left = lock.try_unlock_shared();
@@ -80,7 +82,7 @@ void exclusion() {
     for (int t = 0; t < 2; ++t)
       s.spawn([&] {
         for (int i = 0; i < 3; ++i) {
-          lock.lock_shared();
+          lock.lock_shared(1, forever);
           ++sharing;
           CMDQ_CHECK_EQ(alone, 0U);
           work.fetch_add(1, at<site::setup>);

@@ -8,8 +8,12 @@
 using namespace cmdq;
 
 namespace {
-bool acquires(site s) { return order_of(s) == order::acquire || order_of(s) == order::acq_rel; }
-bool releases(site s) { return order_of(s) == order::release || order_of(s) == order::acq_rel; }
+bool acquires(site s) {
+  return order_of(s) == order::acquire || order_of(s) == order::acq_rel || order_of(s) == order::seq_cst;
+}
+bool releases(site s) {
+  return order_of(s) == order::release || order_of(s) == order::acq_rel || order_of(s) == order::seq_cst;
+}
 }  // namespace
 
 CMDQ_TEST(bug_L45_who_reads_an_index_acquires_the_entries) {

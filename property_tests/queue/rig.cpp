@@ -19,7 +19,7 @@ rig::rig(const setup& s, std::uint32_t seed)
       bus(device, seed),
       entries_(std::make_unique<ring_entry<scheduled_platform>[]>(shape().entries())),
       valid_(std::make_unique<scheduled_platform::atomic<std::uint32_t>[]>(valid_words(shape()))),
-      marks_(std::make_unique<scheduled_platform::atomic<std::uint32_t>[]>(shape().entries())),
+      marks_(std::make_unique<scheduled_platform::atomic<std::uint64_t>[]>(shape().entries())),
       range_ends_(std::make_unique<scheduled_platform::atomic<std::uint32_t>[]>(shape().entries())),
       cells_(std::make_unique<producer_cell<scheduled_platform>[]>(s.opts.producers)),
       groups_(s.opts.groups == 1 ? nullptr : std::make_unique<gather_group<scheduled_platform>[]>(s.opts.groups)) {

@@ -5,6 +5,7 @@
 
 #include <cmdq/model/hardware.hpp>
 #include <cmdq/model/hostile.hpp>
+#include <cmdq/queue/command_queue.hpp>
 #include <cmdq/queue/options.hpp>
 #include <cmdq/queue/ticket.hpp>
 #include <cmdq/stats/counters.hpp>
@@ -89,8 +90,10 @@ class queue_face {
   virtual result<ticket> submit(unsigned producer, const command* list, std::uint32_t n) = 0;
   virtual status poll(unsigned producer, const ticket& t) = 0;
   virtual status wait(unsigned producer, const ticket& t, std::uint64_t ns) = 0;
-  virtual status handle_errors() = 0;
-  virtual status recover() = 0;
+  virtual error_report handle_errors() = 0;
+  virtual void acknowledge(std::uint32_t bits) = 0;
+  virtual std::uint32_t pending_errors() = 0;
+  virtual status recover(msis m = msis::may_come) = 0;
   [[nodiscard]] virtual std::uint32_t prod_register() const = 0;
   [[nodiscard]] virtual std::uint32_t cons_register() const = 0;
   [[nodiscard]] virtual stats::counters stats(unsigned producer) const = 0;
@@ -126,7 +129,9 @@ class rig {
 
  private:
   std::unique_ptr<ring_entry<scheduled_platform>[]> entries_;
-  std::unique_ptr<scheduled_platform::atomic<std::uint32_t>[]> valid_, marks_, range_ends_;
+  std::unique_ptr<scheduled_platform::atomic<std::uint32_t>[]> valid_;
+  std::unique_ptr<scheduled_platform::atomic<std::uint64_t>[]> marks_;
+  std::unique_ptr<scheduled_platform::atomic<std::uint32_t>[]> range_ends_;
   std::unique_ptr<producer_cell<scheduled_platform>[]> cells_;
   std::unique_ptr<gather_group<scheduled_platform>[]> groups_;
   std::unique_ptr<queue_face> queue_;

@@ -47,8 +47,10 @@ class queue_of final : public queue_face {
   }
   status poll(unsigned i, const ticket& t) override { return producers_.at(i).poll(t); }
   status wait(unsigned i, const ticket& t, std::uint64_t ns) override { return producers_.at(i).wait(t, ns); }
-  status handle_errors() override { return queue_.handle_errors(); }
-  status recover() override { return queue_.recover(); }
+  error_report handle_errors() override { return queue_.handle_errors(); }
+  void acknowledge(std::uint32_t bits) override { queue_.acknowledge(bits); }
+  std::uint32_t pending_errors() override { return queue_.pending_errors(); }
+  status recover(msis m) override { return queue_.recover(m); }
   [[nodiscard]] std::uint32_t prod_register() const override { return queue_.prod_register(); }
   [[nodiscard]] std::uint32_t cons_register() const override { return queue_.cons_register(); }
   [[nodiscard]] stats::counters stats(unsigned i) const override { return producers_.at(i).stats(); }

@@ -193,6 +193,9 @@ struct stand_step : step {
   void apply(model_state& m) const override { m.stands = stands; }
   void run(const model_state&, world& w) const override {
     w.r.device_runs = !stands;
+    // A stall ends once CONS has moved: until then calls fail fast.
+    for (const std::uint32_t before = w.r.device.read_cons(); !stands && w.r.device.read_cons() == before;)
+      if (model::rests(w.r.device.step())) break;
     w.update();
   }
   void show(std::ostream& o) const override { o << (stands ? "device: stands still" : "device: goes on"); }
@@ -233,7 +236,7 @@ struct handle_step : step {
   void run(const model_state&, world& w) const override {
     const std::uint64_t acknowledged = w.r.bus.acknowledgements;
     const std::uint64_t looked = w.r.bus.cons_reads;
-    const status s = w.r->handle_errors();
+    const status s = w.r->handle_errors().code;
     CMDQ_CHECK(w.r.bus.acknowledgements - acknowledged <= 1);  // bounded work
     CMDQ_CHECK(w.r.bus.cons_reads - looked <= 2);
     CMDQ_CHECK(s == status::ok || w.broken || w.stalled);

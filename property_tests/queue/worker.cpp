@@ -162,14 +162,15 @@ std::optional<kept_ticket> worker::submit(const std::vector<kind>& kinds) {
   const result<ticket> t = rig_->submit(number_, commands.data(), size(commands));
   // ATC invalidations wait for the lists before them.
   const bool waits = asked(list).has(kind::atc) || asked(list).has(kind::dead_atc);
-  std::vector<std::size_t> answers_for = waits ? owed_ : std::vector<std::size_t>{};
+  const bool settles = !cut_short_.empty();  // what an earlier call owes comes first, and is told
+  std::vector<std::size_t> answers_for = waits || settles ? owed_ : std::vector<std::size_t>{};
   if (!t) {
     answers_for.push_back(list);
     check_error(t.code(), list, answers_for);
-    if (waits) settle(t.code(), list);
+    settle(t.code(), list);
     return std::nullopt;
   }
-  check_ok(list, answers_for);
+  if (waits) check_ok(list, answers_for);
   if (waits) settle(status::ok, list);
   asked(list).inserted = size(commands);
   return kept_ticket{*t, list};
@@ -192,7 +193,7 @@ void drain(rig& r) {
     r.device.drain();
     const std::uint32_t active = (r.device.read_gerror() ^ r.device.read_gerrorn()) & gerror::cmdq_err;
     if (active == 0) return;
-    if (r->handle_errors() != status::ok) return;
+    if (r->handle_errors().code != status::ok) return;
   }
   throw failure("errors do not end");
 }

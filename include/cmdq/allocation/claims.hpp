@@ -252,8 +252,8 @@ class claims {
 
   /// [H] The caller's budget is over: the rest of its duty is anybody's.
   [[gnu::noinline, gnu::cold]] void leave_duty(const duty& d, who& w) noexcept {
+    ring_.count_left(1);  // first, so that no duty is ever there uncounted
     w.cell->left.leave(d);
-    ring_.count_left(1);
     help(w);
   }
 

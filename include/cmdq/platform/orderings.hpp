@@ -21,10 +21,10 @@ namespace cmdq {
 enum class order : unsigned char { relaxed, acquire, release, acq_rel, seq_cst };
 
 // X(site, order, partner, why, without)
-#define CMDQ_ORDERING_SITES(X)                                                                            \
-  CMDQ_SITES_RING(X)                                                                                      \
-  CMDQ_SITES_LEFT(X) CMDQ_SITES_ALLOCATION(X) CMDQ_SITES_LOCKS(X) CMDQ_SITES_WAIT(X) CMDQ_SITES_DEVICE(X) \
-      CMDQ_SITES_DMA(X)
+#define CMDQ_ORDERING_SITES(X) \
+  CMDQ_SITES_RING(X)           \
+  CMDQ_SITES_LEFT(X)           \
+  CMDQ_SITES_ALLOCATION(X) CMDQ_SITES_LOCKS(X) CMDQ_SITES_WAIT(X) CMDQ_SITES_DEVICE(X) CMDQ_SITES_DMA(X)
 
 // clang-format off
 #define CMDQ_SITES_RING(X)                                                                                            \

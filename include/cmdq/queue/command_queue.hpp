@@ -86,13 +86,13 @@ class command_queue {
     who w{time_budget<P>(0), unused};
     uint32_t reg = 0;
     if (somebody_inside()) return status::stalled;
+    if (ring_.anything_left()) allocation_.help(w);
     const position told = ring_.told();
     const error_report handled = errors_.handle_again(allocation_, sync_.may_trail(), w);
     if (handled.code != status::ok) return handled.code;
     if (handled.again) return status::stalled;
     const sighting seen = ring_.look(allocation_, allocation_.cons(at<site::cons_look>), sync_.may_trail(), w, reg);
     if (seen.code != status::ok) return seen.code;
-    if (ring_.anything_left()) allocation_.help(w);
     if (seen.cons != told || allocation_.claimed() != told || ring_.told() != told) return status::stalled;
     if (m == msis::none_under_way) errors_.void_msis(told);
     if (sync_.may_trail() && sync_.landed(allocation_.cons(at<site::cons_look>), told) != told) return status::stalled;
@@ -208,8 +208,8 @@ class command_queue {
   /// Waits, within the budget, until nothing is owed any more.
   [[gnu::noinline, gnu::cold]] status settle(who& w, producer& by) noexcept {
     producer_cell<P>& cell = *by.cell_;
-    status s = status::timeout;
-    if (allocation_.await_left(cell.left, w)) s = await_owed(cell, w);
+    status s = error_handler<ring_type>::refuses(errors_.enter()) ? why_not(w) : status::ok;
+    if (s == status::ok) s = allocation_.await_left(cell.left, w) ? await_owed(cell, w) : status::timeout;
     if (s == status::would_block) return prove(w, by);
     if (s != status::ok) {
       cell.use.store(in_use::owing, at<site::cell_use>);

@@ -28,7 +28,7 @@ class patience {
     if (who_.budget.none()) return over;
     who_.stats.add(waiter_.kind());
     if (channel != nullptr) {
-      time_budget<P> nap(nap_ns_);
+      time_budget<P> nap(nap_ns_ < left_ns_ ? nap_ns_ : left_ns_);
       if (nap_ns_ < longest_nap_ns) nap_ns_ *= 2;
       waiter_.idle(*channel, line, blocked, nap);
     } else {
@@ -47,7 +47,7 @@ class patience {
 
  private:
   /// A sleeper is woken by who moves software CONS; it wakes by itself in case nobody does.
-  static constexpr uint64_t first_nap_ns = 200'000;
+  static constexpr uint64_t first_nap_ns = 10'000;
   static constexpr uint64_t longest_nap_ns = 10'000'000;
 
   [[gnu::noinline]] due at_time(uint64_t now, position progress) noexcept {
@@ -56,9 +56,11 @@ class patience {
       timed_ = true;
       seen_ = progress;
       since_ = now;
+      nap_ns_ = first_nap_ns;
     }
     now_ = now;
     if (who_.budget.expired_at(now)) return over;
+    left_ns_ = who_.budget.left_at(now);
     const auto still = static_cast<int64_t>(now - since_);
     const bool long_enough = now == 0 || (still >= 0 && static_cast<uint64_t>(still) >= period_);
     return long_enough && ring_.look_due(now, period_) ? look : nothing;
@@ -69,8 +71,9 @@ class patience {
   const uint64_t period_;
   typename Ring::wait_policy::template waiter<P> waiter_;
   uint64_t nap_ns_ = first_nap_ns;
-  uint64_t began_ = 0;  ///< first look at the clock
-  uint64_t since_ = 0;  ///< no progress since
+  uint64_t left_ns_ = no_deadline;  ///< of the budget, when the clock was last looked at
+  uint64_t began_ = 0;              ///< first look at the clock
+  uint64_t since_ = 0;              ///< no progress since
   uint64_t now_ = 0;
   position began_at_ = 0;
   position seen_ = 0;

@@ -31,6 +31,13 @@ class time_budget {
     return gone >= 0 && static_cast<uint64_t>(gone) >= ns_;
   }
 
+  /// What is left of it at a time just read. Precondition: expired_at() was called before.
+  [[nodiscard]] uint64_t left_at(uint64_t now) const noexcept {
+    const auto gone = static_cast<int64_t>(now - start_);
+    if (ns_ == no_deadline || gone < 0) return ns_;
+    return static_cast<uint64_t>(gone) >= ns_ ? 0 : ns_ - static_cast<uint64_t>(gone);
+  }
+
   /// The absolute end, `no_deadline` when there is none. Precondition: expired() was called before.
   [[nodiscard]] uint64_t end_ns() const noexcept {
     return ns_ == no_deadline || start_ + ns_ < start_ ? no_deadline : start_ + ns_;

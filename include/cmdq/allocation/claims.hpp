@@ -204,6 +204,10 @@ class claims {
   [[nodiscard]] [[gnu::always_inline]] bool has_room(position end) const noexcept {
     return end - cons_.load(at<site::cons_space>) <= ring_.shape().entries();
   }
+  /// [S] Entries before this are free.
+  [[nodiscard]] [[gnu::always_inline]] position room_end() const noexcept {
+    return cons_.load(at<site::cons_space>) + ring_.shape().entries();
+  }
 
   /// Harmless commands in place of those of a call that has ended.
   void fill(position start, uint32_t n) noexcept {

@@ -28,6 +28,7 @@ void device::write_prod(std::uint32_t v) noexcept {
     return;
   }
   const auto& t = machine_.shape().device;
+  machine_.drain(prod_write);
   machine_.spend(t.doorbell_issue, prod_write);
   machine_.gate();
   ++machine_.counters_of(prod_write).accesses;

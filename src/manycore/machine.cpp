@@ -295,6 +295,45 @@ void machine::touch(const void* word, access kind, unsigned site) {
   add_span(site_name(site), asked);
 }
 
+void machine::touch_store(const void* word, unsigned site) {
+  if (topology_.store_buffer == 0) return touch(word, access::write, site);
+  gate();
+  actor& a = actors_[current_];
+  line& l = line_of(word);
+  while (!a.stores.empty() && a.stores.front() <= a.clock) a.stores.pop_front();
+  const bool idle = l.pending.empty() && l.free_at <= a.clock;
+  if (hit(l.now, current_, access::write) || !idle) return touch(word, access::write, site);
+  if (a.stores.size() >= topology_.store_buffer) {  // full: as long as the oldest takes
+    sites_[site].moving += a.stores.front() - a.clock;
+    a.clock = a.stores.front();
+    a.stores.pop_front();
+    return touch_store(word, site);
+  }
+  const std::size_t under_way = a.stores.size();
+  const picoseconds begin =
+      under_way < topology_.misses ? a.clock : std::max(a.clock, a.stores[under_way - topology_.misses]);
+  const picoseconds arrives = begin + transfer_time(current_, l.now, access::write);
+  // In order: what is stored later is not seen before.
+  a.stores.push_back(a.stores.empty() ? arrives : std::max(arrives, a.stores.back()));
+  if (l.counters.first_site == all_sites) l.counters.first_site = site;
+  granted(l, a.stores.back() - a.clock + random_.exponential(topology_.hold));
+  grant(l.now, current_, access::write);
+  a.last_site = site;
+  a.clock += topology_.distance.l1;
+  ++sites_[site].accesses;
+  ++sites_[site].transfers;
+  ++l.counters.transfers;
+  sites_[site].moving += topology_.distance.l1;
+  remember(a, l);
+}
+
+void machine::drain(unsigned site) {
+  actor& a = actors_[current_];
+  if (a.stores.empty()) return;
+  if (a.stores.back() > a.clock) spend(a.stores.back() - a.clock, site);
+  a.stores.clear();
+}
+
 void machine::wake_sleepers(line& l, unsigned writer) {
   if (l.sleepers.empty()) return;
   const picoseconds when = actors_[writer].clock;

@@ -107,9 +107,20 @@ class machine {
   /// Lets everybody with an earlier clock run, pays for the line, and returns at the moment at which the access
   /// happens: the caller touches the word next.
   void touch(const void* word, access a, unsigned site);
+  /// touch() for a read-modify-write.
+  void modify(const void* word, unsigned site) {
+    drain(site);
+    touch(word, access::write, site);
+  }
   /// After a write that touch() paid for: wakes who sleeps on the line.
   void written(const void* word);
   void compare_failed(const void* word, unsigned site);
+  /// As touch() for a plain store: with a store buffer the CPU goes on while an idle line is on its way to it, up to
+  /// topology.misses at a time. Others get the line, and so the value, once it has arrived.
+  void touch_store(const void* word, unsigned site);
+  /// Waits until the lines of all stores so far have arrived: before a release, a read-modify-write, a fence, a device
+  /// access.
+  void drain(unsigned site);
 
   /// What lies between two looks at `word`: ends when its line changes from what this CPU last read there, at the
   /// latest after the time of so many polls (where the topology's CPUs poll; else after longest_sleep), or at
@@ -162,6 +173,7 @@ class machine {
     bool idle = false;  ///< a device that waits for work
     line* asleep_on = nullptr;
     picoseconds quiet_until = 0;
+    std::deque<picoseconds> stores;  ///< when the lines of those in the store buffer arrive, in order
     unsigned last_site = other_work;
     std::array<seen_line, 4> seen{};
     unsigned next_seen = 0;

@@ -36,8 +36,14 @@ struct platform {
       return v_;
     }
     template <class S>
-    void store(T v, S s) noexcept {
-      update(s, [v](T) { return v; });
+    void store(T v, S) noexcept {
+      machine* m = machine::running();
+      if (m != nullptr) {
+        if (S::required != order::relaxed) m->drain(number<S>);
+        m->touch_store(&v_, number<S>);
+      }
+      v_ = v;
+      if (m != nullptr) m->written(&v_);
     }
     template <class S>
     T exchange(T v, S s) noexcept {
@@ -46,7 +52,7 @@ struct platform {
     template <class S>
     bool compare_exchange(T& expected, T v, S) noexcept {
       machine* m = machine::running();
-      if (m != nullptr) m->touch(&v_, access::write, number<S>);
+      if (m != nullptr) m->modify(&v_, number<S>);
       if (v_ != expected) {
         expected = v_;
         if (m != nullptr) m->compare_failed(&v_, number<S>);
@@ -80,7 +86,7 @@ struct platform {
     template <class S, class F>
     T update(S, F f) noexcept {
       machine* m = machine::running();
-      if (m != nullptr) m->touch(&v_, access::write, number<S>);
+      if (m != nullptr) m->modify(&v_, number<S>);
       const T old = v_;
       v_ = f(old);
       if (m != nullptr) m->written(&v_);
@@ -100,7 +106,7 @@ struct platform {
     }
     void set(T v) noexcept {
       machine* m = machine::running();
-      if (m != nullptr) m->touch(&v_, access::write, plain_data);
+      if (m != nullptr) m->touch_store(&v_, plain_data);
       v_ = v;
       if (m != nullptr) m->written(&v_);
     }
@@ -136,7 +142,27 @@ struct platform {
   }
   template <class S>
   static void fence(S) noexcept {
-    if (machine* m = machine::running()) m->spend(fence_time, static_cast<unsigned>(S::id));
+    machine* m = machine::running();
+    if (m == nullptr) return;
+    m->drain(static_cast<unsigned>(S::id));
+    m->spend(fence_time, static_cast<unsigned>(S::id));
+  }
+  /// Where a CPU sits: numbers of its cluster, die and socket, each counted over the whole machine.
+  struct place {
+    std::uint32_t cluster = 0;
+    std::uint32_t die = 0;
+    std::uint32_t socket = 0;
+  };
+  /// Optional members of a platform, for groups that are chosen by themselves: how many CPUs there are, and where each
+  /// is.
+  static std::uint32_t cpus() noexcept {
+    const machine* m = machine::running();
+    return m == nullptr ? 0 : m->cpus();
+  }
+  static place place_of(std::uint32_t cpu) noexcept {
+    const machine* m = machine::running();
+    if (m == nullptr) return {};
+    return {cpu / m->shape().cpus_per_cluster, m->die_of(cpu), m->socket_of(cpu)};
   }
   /// CPUs are numbered cluster by cluster, die by die.
   static std::uint32_t index() noexcept {

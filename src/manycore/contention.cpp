@@ -27,6 +27,7 @@ contention_result summarise(const machine& m, const device& d, const contention_
   const auto& measured = m.sites();
   r.sites = measured;
   r.phase_time = by_phase(measured);
+  r.switches = m.switches();
   r.lines = m.lines();
   r.actors = m.actor_names();
   // The device's counters run on to the end of the last list: its share of syncs is taken per command, not per list.

@@ -41,7 +41,8 @@ struct contention_result {
   double longest_ns = 0;               ///< the worst list
   double claims_that_succeed = 1;      ///< compare-exchanges of the claim: succeeded / tried
   std::uint64_t lists = 0;
-  phase_table phase_time{};  ///< summed over CPUs, in the measured time
+  std::uint64_t switches = 0;  ///< of the host between simulated CPUs, warm-up included
+  phase_table phase_time{};    ///< summed over CPUs, in the measured time
   site_table sites{};
   std::vector<line_counters> lines;
   std::vector<std::string> actors;

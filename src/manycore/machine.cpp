@@ -120,6 +120,7 @@ void machine::run(picoseconds limit) {
   running_ = this;
   const auto step = [this](unsigned i) {
     current_ = i;
+    ++switches_;
     actors_[i].fiber = std::move(actors_[i].fiber).resume();
     if (actors_[i].done) set_key(i, never);
   };

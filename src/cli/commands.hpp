@@ -16,6 +16,8 @@ void add_simulate_safe(arguments& simulate);
 void add_simulate_contention(arguments& simulate);
 void add_simulate_dma(arguments& simulate);
 void add_simulate_calibrate(arguments& simulate);
+void add_simulate_machines(arguments& simulate);
+void add_simulate_queues(arguments& simulate);
 
 /// Adds `reproduce` and its figures.
 void add_reproduce(arguments& program);

@@ -27,11 +27,15 @@ contention_result summarise(const machine& m, const device& d, const contention_
   const auto& measured = m.sites();
   r.sites = measured;
   r.phase_time = by_phase(measured);
+  r.switches = m.switches();
   r.lines = m.lines();
   r.actors = m.actor_names();
   // The device's counters run on to the end of the last list: its share of syncs is taken per command, not per list.
   const auto commands = static_cast<double>(std::max<std::uint64_t>(d.commands() - d.syncs(), 1));
   r.syncs_per_list = static_cast<double>(d.syncs()) * o.list_length / commands;
+  r.cons_reads_per_list = static_cast<double>(measured[cons_read].accesses) * o.list_length / commands;
+  r.uncached_reads_per_list =
+      r.cons_reads_per_list + static_cast<double>(measured[other_register].accesses) * o.list_length / commands;
   r.entries_per_prod_write =
       static_cast<double>(d.commands()) / static_cast<double>(std::max<std::uint64_t>(d.prod_writes(), 1));
   r.device_busy = std::min(1.0, static_cast<double>(d.busy()) * 1e-12 / seconds);

@@ -34,12 +34,15 @@ struct contention_result {
   double fairness = 0;            ///< least served CPU / mean
   double syncs_per_list = 0;
   double entries_per_prod_write = 0;
-  double device_busy = 0;          ///< share of the time
-  double latency_ns = 0;           ///< mean, from issue() to its return
-  double longest_ns = 0;           ///< the worst list
-  double claims_that_succeed = 1;  ///< compare-exchanges of the claim: succeeded / tried
+  double device_busy = 0;              ///< share of the time
+  double cons_reads_per_list = 0;      ///< reads of CMDQ_CONS
+  double uncached_reads_per_list = 0;  ///< those, and reads of GERROR and GERRORN
+  double latency_ns = 0;               ///< mean, from issue() to its return
+  double longest_ns = 0;               ///< the worst list
+  double claims_that_succeed = 1;      ///< compare-exchanges of the claim: succeeded / tried
   std::uint64_t lists = 0;
-  phase_table phase_time{};  ///< summed over CPUs, in the measured time
+  std::uint64_t switches = 0;  ///< of the host between simulated CPUs, warm-up included
+  phase_table phase_time{};    ///< summed over CPUs, in the measured time
   site_table sites{};
   std::vector<line_counters> lines;
   std::vector<std::string> actors;
@@ -73,13 +76,13 @@ struct cpu_tally {
 inline ring_memory<platform> make_memory(machine& m, const options& o) {
   const unsigned log2 = o.log2_size;
   using word32 = platform::atomic<std::uint32_t>;
+  using word64 = platform::atomic<std::uint64_t>;
   const std::size_t entries = std::size_t{1} << log2;
   ring_memory<platform> out;
   const std::size_t bytes = entries * sizeof(command);
   out.entries = static_cast<ring_entry<platform>*>(m.allocate(bytes, bytes));
   out.device_address = reinterpret_cast<std::uintptr_t>(out.entries);
   out.valid = static_cast<word32*>(m.allocate(valid_words(geometry{log2}) * sizeof(word32)));
-  using word64 = platform::atomic<std::uint64_t>;
   out.marks = static_cast<word64*>(m.allocate(entries * sizeof(word64)));
   out.range_ends = static_cast<word32*>(m.allocate(entries * sizeof(word32)));
   out.cells = static_cast<producer_cell<platform>*>(m.allocate(o.producers * sizeof(producer_cell<platform>)));
@@ -92,9 +95,24 @@ inline ring_memory<platform> make_memory(machine& m, const options& o) {
 contention_result summarise(const machine& m, const device& d, const contention_options& o,
                             const std::vector<cpu_tally>& tallies);
 
+/// How long after the end the last lists may take: as if each CPU's were executed on its own, several times over.
+inline picoseconds grace(const topology& t, const contention_options& o) {
+  return 10'000'000'000 + 8 * o.cpus * (t.device.sync + o.list_length * t.device.command);
+}
+
 inline picoseconds think_time(machine& m, picoseconds mean) { return mean - mean / 4 + m.random().below(mean / 2 + 1); }
 
 }  // namespace detail
+
+/// Throws what the plan was refused for.
+template <class Config>
+plan<platform> plan_or_throw(const options& q, const ring_memory<platform>& memory) {
+  const auto p = make_plan<Config>(q, memory);
+  if (!p)
+    throw std::invalid_argument(
+        fmt::format("{}: {} is {}, the limit is {}", name(p.code()), p.why().field, p.why().value, p.why().limit));
+  return *p;
+}
 
 /// Runs the scenario. Throws std::runtime_error when the queue reports an error, and std::invalid_argument for options
 /// that the queue or the topology refuses.
@@ -105,13 +123,10 @@ contention_result run_contention(const topology& shape, const contention_options
   options q = options_for<Config>(shape, o.cpus, o.cpus_per_group);
   q.log2_size = o.log2_size;
   q.batch_limit = o.list_length;
-  const auto plan = make_plan<Config>(q, detail::make_memory(m, q));
-  if (!plan)
-    throw std::invalid_argument(fmt::format("{}: {} is {}, the limit is {}", name(plan.code()), plan.why().field,
-                                            plan.why().value, plan.why().limit));
-  device dev(m, plan->memory.entries, o.log2_size);
+  const plan<platform> plan = plan_or_throw<Config>(q, detail::make_memory(m, q));
+  device dev(m, plan.memory.entries, o.log2_size);
   using queue_type = command_queue<device, Config>;
-  auto& queue = m.make<queue_type>(*plan, dev);
+  auto& queue = m.make<queue_type>(plan, dev);
   const std::vector<command> list(o.list_length, command{{0x12, 0}});  // TLBI_NH_VA
   std::vector<typename queue_type::producer> producers(o.cpus);
   for (auto& p : producers)
@@ -139,7 +154,7 @@ contention_result run_contention(const topology& shape, const contention_options
         t.longest = std::max(t.longest, m.now() - begin);
       }
     });
-  m.run(end + 10'000'000'000);
+  m.run(end + detail::grace(shape, o));
   return detail::summarise(m, dev, o, tallies);
 }
 

@@ -18,6 +18,8 @@ const char* site_name(unsigned s) noexcept {
       return "cons_register";
     case other_register:
       return "error_registers";
+    case clock_read:
+      return "clock";
     case other_work:
       return "other_work";
     default:

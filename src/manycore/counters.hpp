@@ -21,6 +21,7 @@ enum extra_site : unsigned {
   prod_write,                ///< device register PROD
   cons_read,                 ///< device register CONS
   other_register,
+  clock_read,
   other_work,  ///< what a CPU does besides the queue
   all_sites
 };

@@ -9,14 +9,16 @@ namespace cmdq::manycore {
 
 static_assert(device_type<device>);
 
-device::device(machine& m, const void* ring, unsigned log2)
-    : machine_(m), ring_(static_cast<const command*>(ring)), shape_{log2}, actor_(m.add_actor("device", [this] {
-        consume();
-      })) {}
+device::device(machine& m, const void* ring, unsigned log2, device_core* shared)
+    : machine_(m),
+      ring_(static_cast<const command*>(ring)),
+      shape_{log2},
+      actor_(m.add_actor("device", [this] { consume(); })),
+      core_(shared != nullptr ? *shared : own_core_) {}
 
 picoseconds device::through_port(picoseconds arrives) {
-  const picoseconds served = std::max(arrives, port_free_);
-  port_free_ = served + machine_.shape().device.read_occupancy;
+  const picoseconds served = std::max(arrives, core_.port_free);
+  core_.port_free = served + machine_.shape().device.read_occupancy;
   return served;
 }
 
@@ -26,6 +28,7 @@ void device::write_prod(std::uint32_t v) noexcept {
     return;
   }
   const auto& t = machine_.shape().device;
+  machine_.drain(prod_write);
   machine_.spend(t.doorbell_issue, prod_write);
   machine_.gate();
   ++machine_.counters_of(prod_write).accesses;
@@ -101,11 +104,26 @@ void device::consume() {
   }
 }
 
+/// A command or CMD_SYNC in the engine, after those of other queues that came before.
+void device::work(bool sync) {
+  const auto& t = machine_.shape().device;
+  const picoseconds cost = sync ? t.sync : t.command;
+  if (&core_ == &own_core_ || (sync && !core_.syncs_occupy_engine)) {
+    machine_.spend(cost, other_register);
+    return;
+  }
+  machine_.gate();
+  const picoseconds begin = std::max(core_.engine_free, machine_.now());
+  core_.engine_free = begin + cost;
+  core_.engine_busy += cost;
+  machine_.spend(core_.engine_free - machine_.now(), other_register);
+}
+
 void device::execute(const command& c) {
   const auto& t = machine_.shape().device;
   const bool sync = opcode_of(c.word[0]) == opcode_sync;
   const picoseconds begin = machine_.now();
-  machine_.spend(sync ? t.sync : t.command, other_register);
+  work(sync);
   machine_.gate();
   cons_ = cons_ + 1;
   ++commands_;

@@ -13,10 +13,20 @@
 
 namespace cmdq::manycore {
 
+/// What several queues of one device share: the register port, and the engine that executes their commands, in the
+/// order in which they come to it.
+struct device_core {
+  picoseconds port_free = 0;
+  picoseconds engine_free = 0;
+  picoseconds engine_busy = 0;
+  bool syncs_occupy_engine = true;  ///< else a CMD_SYNC keeps its own queue waiting, and nobody else
+};
+
 class device {
  public:
-  /// Consumes the 2^log2 entries of 16 bytes at `ring`. MSI writes go to the host addresses in the commands.
-  device(machine& m, const void* ring, unsigned log2);
+  /// Consumes the 2^log2 entries of 16 bytes at `ring`. MSI writes go to the host addresses in the commands. `shared`:
+  /// this is one of several queues.
+  device(machine& m, const void* ring, unsigned log2, device_core* shared = nullptr);
   device(const device&) = delete;
   device& operator=(const device&) = delete;
 
@@ -59,13 +69,15 @@ class device {
   void fetch();
   void execute(const command& c);
   picoseconds through_port(picoseconds arrives);
+  void work(bool sync);
 
   machine& machine_;
   const command* ring_;
   geometry shape_;
   unsigned actor_;
   std::deque<doorbell> doorbells_;
-  picoseconds port_free_ = 0;
+  device_core own_core_;
+  device_core& core_;
   picoseconds last_arrival_ = 0;
   std::uint32_t prod_ = 0;
   std::uint32_t cons_ = 0;

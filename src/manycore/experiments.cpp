@@ -20,6 +20,8 @@ contention_result average_over_seeds(const std::string& strategy, const std::str
     mean.syncs_per_list += r.syncs_per_list * share;
     mean.entries_per_prod_write += r.entries_per_prod_write * share;
     mean.device_busy += r.device_busy * share;
+    mean.cons_reads_per_list += r.cons_reads_per_list * share;
+    mean.uncached_reads_per_list += r.uncached_reads_per_list * share;
     mean.latency_ns += r.latency_ns * share;
     mean.longest_ns = std::max(mean.longest_ns, r.longest_ns);
     mean.lists += r.lists;

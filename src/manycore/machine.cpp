@@ -11,7 +11,6 @@
 namespace cmdq::manycore {
 
 namespace {
-constexpr std::size_t arena_bytes = std::size_t{4} << 20;
 constexpr std::size_t arena_alignment = std::size_t{1} << 20;
 constexpr std::size_t line_bytes = 64;
 constexpr std::size_t stack_bytes = std::size_t{64} << 10;
@@ -20,8 +19,12 @@ constexpr std::size_t most_spans = 2'000'000;
 
 thread_local constinit machine* machine::running_ = nullptr;
 
-machine::machine(topology t, unsigned cpus, std::uint64_t seed)
-    : topology_(std::move(t)), cpus_(cpus), random_(seed), arena_lines_(arena_bytes / line_bytes, 0) {
+machine::machine(topology t, unsigned cpus, std::uint64_t seed, std::size_t arena_bytes)
+    : topology_(std::move(t)),
+      cpus_(cpus),
+      random_(seed),
+      arena_bytes_(arena_bytes),
+      arena_lines_(arena_bytes / line_bytes, 0) {
   if (cpus == 0 || cpus > topology_.cpus())
     throw std::invalid_argument(
         fmt::format("{} CPUs asked for, the topology \"{}\" has 1 to {}", cpus, topology_.name, topology_.cpus()));
@@ -53,7 +56,7 @@ void* machine::allocate(std::size_t bytes, std::size_t alignment) {
   alignment = std::max(alignment, line_bytes);
   const std::size_t at = (arena_used_ + alignment - 1) / alignment * alignment;
   const std::size_t end = at + (bytes + line_bytes - 1) / line_bytes * line_bytes;
-  if (alignment > arena_alignment || end > arena_bytes) throw std::bad_alloc();
+  if (alignment > arena_alignment || end > arena_bytes_) throw std::bad_alloc();
   arena_used_ = end;
   return arena_ + at;
 }
@@ -81,7 +84,9 @@ void machine::set_key(unsigned a, picoseconds when) {
   for (unsigned node = (leaves_ + a) / 2; node >= 1; node /= 2) {
     const unsigned left = tree_[2 * node];
     const unsigned right = tree_[2 * node + 1];
-    tree_[node] = keys_[right] < keys_[left] ? right : left;
+    const unsigned first = keys_[right] < keys_[left] ? right : left;
+    if (tree_[node] == first && first != a) return;  // nothing changes above
+    tree_[node] = first;
   }
 }
 
@@ -115,6 +120,7 @@ void machine::run(picoseconds limit) {
   running_ = this;
   const auto step = [this](unsigned i) {
     current_ = i;
+    ++switches_;
     actors_[i].fiber = std::move(actors_[i].fiber).resume();
     if (actors_[i].done) set_key(i, never);
   };
@@ -167,7 +173,7 @@ line& machine::line_of(const void* word) {
   const auto address = reinterpret_cast<std::uintptr_t>(word);
   const auto offset = address - reinterpret_cast<std::uintptr_t>(arena_);
   // Objects outside the arena are numbered by first touch; what shares a line with what is then up to their owner.
-  std::uint32_t& id = offset < arena_bytes ? arena_lines_[offset / line_bytes] : other_lines_[address / line_bytes];
+  std::uint32_t& id = offset < arena_bytes_ ? arena_lines_[offset / line_bytes] : other_lines_[address / line_bytes];
   if (id != 0) return lines_[id - 1];
   line& fresh = add_line();
   id = static_cast<std::uint32_t>(lines_.size());
@@ -290,6 +296,45 @@ void machine::touch(const void* word, access kind, unsigned site) {
   add_span(site_name(site), asked);
 }
 
+void machine::touch_store(const void* word, unsigned site) {
+  if (topology_.store_buffer == 0) return touch(word, access::write, site);
+  gate();
+  actor& a = actors_[current_];
+  line& l = line_of(word);
+  while (!a.stores.empty() && a.stores.front() <= a.clock) a.stores.pop_front();
+  const bool idle = l.pending.empty() && l.free_at <= a.clock;
+  if (hit(l.now, current_, access::write) || !idle) return touch(word, access::write, site);
+  if (a.stores.size() >= topology_.store_buffer) {  // full: as long as the oldest takes
+    sites_[site].moving += a.stores.front() - a.clock;
+    a.clock = a.stores.front();
+    a.stores.pop_front();
+    return touch_store(word, site);
+  }
+  const std::size_t under_way = a.stores.size();
+  const picoseconds begin =
+      under_way < topology_.misses ? a.clock : std::max(a.clock, a.stores[under_way - topology_.misses]);
+  const picoseconds arrives = begin + transfer_time(current_, l.now, access::write);
+  // In order: what is stored later is not seen before.
+  a.stores.push_back(a.stores.empty() ? arrives : std::max(arrives, a.stores.back()));
+  if (l.counters.first_site == all_sites) l.counters.first_site = site;
+  granted(l, a.stores.back() - a.clock + random_.exponential(topology_.hold));
+  grant(l.now, current_, access::write);
+  a.last_site = site;
+  a.clock += topology_.distance.l1;
+  ++sites_[site].accesses;
+  ++sites_[site].transfers;
+  ++l.counters.transfers;
+  sites_[site].moving += topology_.distance.l1;
+  remember(a, l);
+}
+
+void machine::drain(unsigned site) {
+  actor& a = actors_[current_];
+  if (a.stores.empty()) return;
+  if (a.stores.back() > a.clock) spend(a.stores.back() - a.clock, site);
+  a.stores.clear();
+}
+
 void machine::wake_sleepers(line& l, unsigned writer) {
   if (l.sleepers.empty()) return;
   const picoseconds when = actors_[writer].clock;
@@ -315,7 +360,7 @@ void machine::compare_failed(const void* word, unsigned site) {
   spend(topology_.retry, site);
 }
 
-void machine::sleep_on(const void* word, picoseconds bound) {
+void machine::poll(const void* word, unsigned polls) {
   actor& a = actors_[current_];
   line& l = line_of(word);
   const auto seen = std::find_if(a.seen.begin(), a.seen.end(), [&](const seen_line& s) { return s.which == &l; });
@@ -323,6 +368,16 @@ void machine::sleep_on(const void* word, picoseconds bound) {
     spend(topology_.distance.l1, a.last_site);
     return;
   }
+  const picoseconds period = topology_.poll + topology_.distance.l1;
+  const picoseconds usual = topology_.poll == 0 ? longest_sleep : polls * period - topology_.distance.l1;
+  const picoseconds quiet = a.quiet_until > a.clock ? a.quiet_until - a.clock : 0;
+  const picoseconds begin = a.clock;
+  sleep_on(l, std::max(usual, quiet));
+  if (topology_.poll != 0) sites_[a.last_site].accesses += (a.clock - begin) / period;
+}
+
+void machine::sleep_on(line& l, picoseconds bound) {
+  actor& a = actors_[current_];
   const picoseconds begin = a.clock;
   a.asleep_on = &l;
   l.sleepers.add(current_);

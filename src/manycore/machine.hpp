@@ -56,9 +56,12 @@ struct line {
 class machine {
  public:
   static constexpr picoseconds never = ~picoseconds{0};
+  /// Who never polls looks again after this long even if nobody wrote, so that deadlines are noticed.
+  static constexpr picoseconds longest_sleep = 50'000'000;
 
   /// Uses the topology's first `cpus` CPUs: cluster by cluster, die by die. Throws std::invalid_argument.
-  machine(topology t, unsigned cpus, std::uint64_t seed);
+  /// `arena_bytes`: room for allocate().
+  machine(topology t, unsigned cpus, std::uint64_t seed, std::size_t arena_bytes = std::size_t{4} << 20);
   ~machine();
   machine(const machine&) = delete;
   machine& operator=(const machine&) = delete;
@@ -104,12 +107,27 @@ class machine {
   /// Lets everybody with an earlier clock run, pays for the line, and returns at the moment at which the access
   /// happens: the caller touches the word next.
   void touch(const void* word, access a, unsigned site);
+  /// touch() for a read-modify-write.
+  void modify(const void* word, unsigned site) {
+    drain(site);
+    touch(word, access::write, site);
+  }
   /// After a write that touch() paid for: wakes who sleeps on the line.
   void written(const void* word);
   void compare_failed(const void* word, unsigned site);
+  /// As touch() for a plain store: with a store buffer the CPU goes on while an idle line is on its way to it, up to
+  /// topology.misses at a time. Others get the line, and so the value, once it has arrived.
+  void touch_store(const void* word, unsigned site);
+  /// Waits until the lines of all stores so far have arrived: before a release, a read-modify-write, a fence, a device
+  /// access.
+  void drain(unsigned site);
 
-  /// Sleeps until the line of `word` changes from what this CPU last read there, at most `bound`.
-  void sleep_on(const void* word, picoseconds bound);
+  /// What lies between two looks at `word`: ends when its line changes from what this CPU last read there, at the
+  /// latest after the time of so many polls (where the topology's CPUs poll; else after longest_sleep), or at
+  /// quiet_until(). All polls are counted.
+  void poll(const void* word, unsigned polls);
+  /// A waiter says that it will do nothing but poll before `when`: its polls until then are counted, not run.
+  void quiet_until(picoseconds when) noexcept { actors_[current_].quiet_until = when; }
 
   /// Time that passes without touching shared memory; a CPU's is charged to `site`.
   void spend(picoseconds t, unsigned site);
@@ -132,6 +150,8 @@ class machine {
   // -- Results --------------------------------------------------------------------------------------------------
 
   [[nodiscard]] unsigned cpus() const noexcept { return cpus_; }
+  /// How often one actor had to stop for another: what a run costs the host.
+  [[nodiscard]] std::uint64_t switches() const noexcept { return switches_; }
   [[nodiscard]] unsigned die_of(unsigned cpu) const noexcept { return cpu / topology_.cpus_per_die(); }
   [[nodiscard]] unsigned socket_of(unsigned cpu) const noexcept { return cpu / topology_.cpus_per_socket(); }
   [[nodiscard]] const site_table& sites() const noexcept { return sites_; }
@@ -154,6 +174,8 @@ class machine {
     bool done = false;
     bool idle = false;  ///< a device that waits for work
     line* asleep_on = nullptr;
+    picoseconds quiet_until = 0;
+    std::deque<picoseconds> stores;  ///< when the lines of those in the store buffer arrive, in order
     unsigned last_site = other_work;
     std::array<seen_line, 4> seen{};
     unsigned next_seen = 0;
@@ -179,6 +201,7 @@ class machine {
   static void grant(holders& h, unsigned cpu, access kind) noexcept;
   [[nodiscard]] static bool hit(const holders& h, unsigned cpu, access kind) noexcept;
   void wake_sleepers(line& l, unsigned writer);
+  void sleep_on(line& l, picoseconds bound);
   [[noreturn]] void overrun(picoseconds limit) const;
 
   static thread_local constinit machine* running_;
@@ -193,9 +216,11 @@ class machine {
   std::vector<unsigned> tree_;
   unsigned leaves_ = 1;
   unsigned current_ = 0;
+  std::uint64_t switches_ = 0;
   bool stopping_ = false;
   boost::context::fiber scheduler_;
   std::exception_ptr failure_;
+  std::size_t arena_bytes_;
   std::byte* arena_ = nullptr;
   std::size_t arena_used_ = 0;
   std::vector<std::uint32_t> arena_lines_;

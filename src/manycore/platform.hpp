@@ -4,6 +4,7 @@
 // is the model checks' business.
 #pragma once
 
+#include <algorithm>
 #include <cmdq/platform/concepts.hpp>
 #include <cstdint>
 
@@ -12,10 +13,12 @@
 namespace cmdq::manycore {
 
 struct platform {
-  /// A poller of a line looks again after this long even if nobody wrote, so that deadlines are noticed.
-  static constexpr picoseconds longest_sleep = 50'000'000;
-  /// Between two reads of a device register.
+  /// Between two reads of a device register, where a poll takes no longer.
   static constexpr picoseconds register_gap = 10'000;
+  /// A pause ends with the line's change, so polls that see nothing can be taken together: as many as lie between two
+  /// looks at the clock elsewhere. In return each pause is followed by a look.
+  static constexpr unsigned polls_per_pause = 16;
+  static constexpr unsigned rounds_per_clock_check = 1;
   static constexpr picoseconds fence_time = 5'000;
   static constexpr picoseconds yield_time = 500'000;
 
@@ -33,8 +36,14 @@ struct platform {
       return v_;
     }
     template <class S>
-    void store(T v, S s) noexcept {
-      update(s, [v](T) { return v; });
+    void store(T v, S) noexcept {
+      machine* m = machine::running();
+      if (m != nullptr) {
+        if (S::required != order::relaxed) m->drain(number<S>);
+        m->touch_store(&v_, number<S>);
+      }
+      v_ = v;
+      if (m != nullptr) m->written(&v_);
     }
     template <class S>
     T exchange(T v, S s) noexcept {
@@ -43,7 +52,7 @@ struct platform {
     template <class S>
     bool compare_exchange(T& expected, T v, S) noexcept {
       machine* m = machine::running();
-      if (m != nullptr) m->touch(&v_, access::write, number<S>);
+      if (m != nullptr) m->modify(&v_, number<S>);
       if (v_ != expected) {
         expected = v_;
         if (m != nullptr) m->compare_failed(&v_, number<S>);
@@ -77,7 +86,7 @@ struct platform {
     template <class S, class F>
     T update(S, F f) noexcept {
       machine* m = machine::running();
-      if (m != nullptr) m->touch(&v_, access::write, number<S>);
+      if (m != nullptr) m->modify(&v_, number<S>);
       const T old = v_;
       v_ = f(old);
       if (m != nullptr) m->written(&v_);
@@ -97,7 +106,7 @@ struct platform {
     }
     void set(T v) noexcept {
       machine* m = machine::running();
-      if (m != nullptr) m->touch(&v_, access::write, plain_data);
+      if (m != nullptr) m->touch_store(&v_, plain_data);
       v_ = v;
       if (m != nullptr) m->written(&v_);
     }
@@ -108,25 +117,52 @@ struct platform {
 
   struct critical_section {};
 
-  /// Sleeps until the line changes (at most longest_sleep); between two polls of a register, waits register_gap.
+  /// The time of polls_per_pause polls, or less when the line changes before; between two polls of a register at least
+  /// register_gap.
   static void pause(const void* polled, unsigned /*round*/) noexcept {
     machine* m = machine::running();
     if (m == nullptr) return;
     if (polled == nullptr)
-      m->spend(register_gap, cons_read);
+      m->spend(std::max(register_gap, m->shape().poll), cons_read);
     else
-      m->sleep_on(polled, longest_sleep);
+      m->poll(polled, polls_per_pause);
+  }
+  /// Optional member of a platform: the wait under way will do nothing but poll before `ns` in now_ns() time.
+  static void quiet_until(std::uint64_t ns) noexcept {
+    if (machine* m = machine::running()) m->quiet_until(ns * 1000);
   }
   static void yield() noexcept {
     if (machine* m = machine::running()) m->spend(yield_time, other_work);
   }
   static std::uint64_t now_ns() noexcept {
-    const machine* m = machine::running();
-    return m == nullptr ? 0 : m->now() / 1000;
+    machine* m = machine::running();
+    if (m == nullptr) return 0;
+    m->spend(m->shape().clock, clock_read);
+    return m->now() / 1000;
   }
   template <class S>
   static void fence(S) noexcept {
-    if (machine* m = machine::running()) m->spend(fence_time, static_cast<unsigned>(S::id));
+    machine* m = machine::running();
+    if (m == nullptr) return;
+    m->drain(static_cast<unsigned>(S::id));
+    m->spend(fence_time, static_cast<unsigned>(S::id));
+  }
+  /// Where a CPU sits: numbers of its cluster, die and socket, each counted over the whole machine.
+  struct place {
+    std::uint32_t cluster = 0;
+    std::uint32_t die = 0;
+    std::uint32_t socket = 0;
+  };
+  /// Optional members of a platform, for groups that are chosen by themselves: how many CPUs there are, and where each
+  /// is.
+  static std::uint32_t cpus() noexcept {
+    const machine* m = machine::running();
+    return m == nullptr ? 0 : m->cpus();
+  }
+  static place place_of(std::uint32_t cpu) noexcept {
+    const machine* m = machine::running();
+    if (m == nullptr) return {};
+    return {cpu / m->shape().cpus_per_cluster, m->die_of(cpu), m->socket_of(cpu)};
   }
   /// CPUs are numbered cluster by cluster, die by die.
   static std::uint32_t index() noexcept {

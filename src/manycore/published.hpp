@@ -18,12 +18,12 @@ struct published_rate {
 
 /// From the patch series that proposed owner bits in 2020 (harness and table in its cover letter).
 inline constexpr std::array<published_rate, 6> published_contention = {{
-    {"cmpxchg_loop", 32, 63187, use::fitted},
-    {"cmpxchg_loop", 64, 19418, use::fitted},
-    {"cmpxchg_loop", 128, 10169, use::fitted},
-    {"owner_bits", 32, 93287, use::fitted},
-    {"owner_bits", 64, 44789, use::predicted},
-    {"owner_bits", 128, 15862, use::predicted},
+    {"cmpxchg_loop/published", 32, 63187, use::fitted},
+    {"cmpxchg_loop/published", 64, 19418, use::fitted},
+    {"cmpxchg_loop/published", 128, 10169, use::fitted},
+    {"owner_bits/published", 32, 93287, use::fitted},
+    {"owner_bits/published", 64, 44789, use::predicted},
+    {"owner_bits/published", 128, 15862, use::predicted},
 }};
 
 /// Attempts per successful claim of cmpxchg_loop at 64 CPUs ("about 1 attempt in 12 succeeded"). Fitted.

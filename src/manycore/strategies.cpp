@@ -2,42 +2,32 @@
 #include "strategies.hpp"
 
 #include <array>
-#include <cmdq/reclaim/sync_locked.hpp>
+
+#include "configurations.hpp"
 
 namespace cmdq::manycore {
 
 namespace {
 
-template <class Allocation, class Reclaim, class Completion>
-struct simulated_config : freestanding_config {
-  using platform = manycore::platform;
-  using allocation = Allocation;
-  using completion = Completion;
-  using reclaim = Reclaim;
-};
-
 using runner = contention_result (*)(const topology&, const contention_options&);
 
-struct named_strategy {
-  const char* name;
+struct runners {
   runner msi;
   runner cons;
 };
 
-template <class Allocation, class Reclaim>
-constexpr named_strategy make(const char* name) {
-  return {name, run_contention<simulated_config<Allocation, Reclaim, completion::poll_msi>>,
-          run_contention<simulated_config<Allocation, Reclaim, completion::poll_cons>>};
+/// In the order of configurations::each().
+const std::vector<runners>& all_runners() {
+  static const std::vector<runners> all = [] {
+    std::vector<runners> out;
+    each_configuration([&]<class Row>(Row) {
+      out.push_back({run_contention<simulated_config<Row, completion::poll_msi>>,
+                     run_contention<simulated_config<Row, completion::poll_cons>>});
+    });
+    return out;
+  }();
+  return all;
 }
-
-constexpr std::array all = {
-    make<allocation::cmpxchg_loop, reclaim::sync_locked>("cmpxchg_loop"),
-    make<allocation::owner_bits, reclaim::sync_locked>("owner_bits"),
-    make<allocation::combining, reclaim::counted>("combining"),
-    make<allocation::delegated, reclaim::counted>("delegated"),
-    make<allocation::cmpxchg_loop, reclaim::counted>("cmpxchg_loop_counted"),
-    make<allocation::owner_bits, reclaim::counted>("owner_bits_counted"),
-};
 
 [[noreturn]] void unknown(const char* what, const std::string& name, const std::vector<std::string>& known) {
   throw std::invalid_argument(fmt::format("{} \"{}\" is not one of: {}", what, name, fmt::join(known, ", ")));
@@ -45,9 +35,31 @@ constexpr std::array all = {
 
 }  // namespace
 
-std::vector<std::string> strategies() {
+const std::vector<strategy>& strategies() {
+  static const std::vector<strategy> all = [] {
+    std::vector<strategy> out;
+    each_configuration([&]<class Row>(Row) { out.push_back({Row::name, Row::kind}); });
+    return out;
+  }();
+  return all;
+}
+
+std::vector<std::string> strategy_names() {
   std::vector<std::string> names;
-  for (const auto& s : all) names.emplace_back(s.name);
+  for (const auto& s : strategies()) names.push_back(s.name);
+  return names;
+}
+
+std::vector<std::string> strategies(role kind) {
+  std::vector<std::string> names;
+  for (const auto& s : strategies())
+    if (s.kind == kind) names.push_back(s.name);
+  return names;
+}
+
+std::vector<std::string> compared_strategies() {
+  auto names = strategies(role::published);
+  for (const auto& n : strategies(role::own)) names.push_back(n);
   return names;
 }
 
@@ -56,9 +68,14 @@ std::vector<std::string> completions() { return {"msi", "cons"}; }
 contention_result run_contention(const std::string& strategy, const std::string& completion, const topology& shape,
                                  const contention_options& o) {
   if (completion != "msi" && completion != "cons") unknown("completion", completion, completions());
-  for (const auto& s : all)
-    if (s.name == strategy) return (completion == "msi" ? s.msi : s.cons)(shape, o);
-  unknown("strategy", strategy, strategies());
+  for (std::size_t i = 0; i < strategies().size(); ++i)
+    if (strategies()[i].name == strategy) {
+      const runners& r = all_runners()[i];
+      return (completion == "msi" ? r.msi : r.cons)(shape, o);
+    }
+  throw_unknown_strategy(strategy);
 }
+
+void throw_unknown_strategy(const std::string& name) { unknown("strategy", name, strategy_names()); }
 
 }  // namespace cmdq::manycore

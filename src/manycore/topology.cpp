@@ -131,6 +131,10 @@ topology parse_topology(const std::string& text, const std::string& origin) {
   t.share = r.time("share_ns");
   t.spin = r.time("spin_ns");
   t.think = r.time("think_ns");
+  t.poll = r.time("poll_ns");
+  t.clock = r.time("clock_ns");
+  t.store_buffer = r.count("store_buffer", 0, 256);
+  t.misses = r.count("misses", 1, 16);
   t.device = read_device(r.object("device"), t.sockets);
   r.no_more();
   return t;
@@ -158,6 +162,10 @@ nlohmann::ordered_json to_json(const topology& t) {
           {"share_ns", ns(t.share)},
           {"spin_ns", ns(t.spin)},
           {"think_ns", ns(t.think)},
+          {"poll_ns", ns(t.poll)},
+          {"clock_ns", ns(t.clock)},
+          {"store_buffer", t.store_buffer},
+          {"misses", t.misses},
           {"device",
            {{"socket", v.socket},
             {"command_ns", ns(v.command)},

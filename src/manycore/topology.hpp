@@ -57,6 +57,10 @@ struct topology {
   picoseconds share = 0;    ///< how long one read of a shared line keeps it from the next request
   picoseconds spin = 0;     ///< a poller sees a change at a random point within this time
   picoseconds think = 0;    ///< other work of one map and unmap pair, mean
+  picoseconds poll = 0;   ///< from one fruitless poll of a cached word to the next; 0: a waiter never polls, it sleeps
+  picoseconds clock = 0;  ///< to read the clock
+  unsigned store_buffer = 0;  ///< stores that wait for their lines while their CPU goes on; 0: it waits for each
+  unsigned misses = 1;        ///< of those, how many lines are asked for at the same time
   device_times device;
 
   [[nodiscard]] unsigned cpus_per_die() const noexcept { return clusters_per_die * cpus_per_cluster; }

@@ -221,6 +221,10 @@ class claims {
   [[nodiscard]] [[gnu::always_inline]] bool has_room(position end) const noexcept {
     return end - cons_.load(at<site::cons_space>) <= ring().shape().entries();
   }
+  /// [S] Entries before this are free.
+  [[nodiscard]] [[gnu::always_inline]] position room_end() const noexcept {
+    return cons_.load(at<site::cons_space>) + ring_.shape().entries();
+  }
 
   /// Harmless commands in place of those of a call that has ended.
   void fill(position start, uint32_t n) noexcept {
@@ -288,8 +292,10 @@ class claims {
   const int32_t admission_limit_;
   alignas(64) typename Ring::template atomic<uint64_t> word_;
   alignas(64) typename Ring::template atomic<position> cons_;
-  typename Ring::template atomic<position> seen_;  ///< reclaim::sync_locked only; moved together with cons_
-  [[no_unique_address]] Reclaim reclaim_;
+  // A line each where there is a lock: it is taken and left with every list, and everybody looks at seen_.
+  static constexpr unsigned apart = Reclaim::may_lag ? 64 : alignof(position);
+  alignas(apart) typename Ring::template atomic<position> seen_;  ///< reclaim::sync_locked only
+  alignas(Reclaim::may_lag ? 64 : 1) [[no_unique_address]] Reclaim reclaim_;
   line<Ring> line_;
 
  private:

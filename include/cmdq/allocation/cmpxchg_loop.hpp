@@ -57,11 +57,15 @@ struct cmpxchg_loop {
     friend class claims<state, Ring, Sync, Reclaim>;
     static constexpr uint32_t owned = 1;
 
-    /// False: there is no space.
+    /// False: there is no space. Software CONS is looked at once per claim and not per attempt: it moves with every
+    /// list that is done, and the time of an attempt decides how many fail. A word that others have left behind by now
+    /// may lie before it: that attempt fails.
     [[gnu::always_inline]] bool try_claim(reservation& r, who& w) noexcept {
+      position room_to = base::room_end();
       uint64_t seen = word_.load(at<site::claim_look>);
       for (;;) {
-        if (!base::has_room(position_of(seen) + r.n)) return false;  // [S]
+        const position end = position_of(seen) + r.n;
+        if (!reached(room_to, end) && !reached(room_to = base::room_end(), end)) return false;  // [S]
         const uint64_t next = (seen & ~uint64_t{owned}) + (static_cast<uint64_t>(r.n) << 32) + owned;
         if (word_.compare_exchange(seen, next, at<site::claim_packed>)) break;
         w.stats.add(stats::event::claim_retry);

@@ -33,8 +33,8 @@ load_point at_load(const topology& t, double think_us) {
   o.cpus = published_completion_cpus;
   o.think = static_cast<picoseconds>(std::llround(think_us * 1e6));
   o.time = 5'000'000'000;
-  const auto msi = run_contention("cmpxchg_loop", "msi", t, o);
-  const auto cons = run_contention("cmpxchg_loop", "cons", t, o);
+  const auto msi = run_contention("cmpxchg_loop/published", "msi", t, o);
+  const auto cons = run_contention("cmpxchg_loop/published", "cons", t, o);
   return {think_us, msi.per_cpu_per_second * o.cpus, cons.per_cpu_per_second * o.cpus, msi.device_busy};
 }
 
@@ -64,7 +64,7 @@ std::string verdict(double simulated, double published, const std::vector<load_p
 nlohmann::ordered_json to_json(const load_point& p, double published_ratio) {
   const double ratio = p.cons / p.msi;
   return {{"cpus", published_completion_cpus},
-          {"strategy", "cmpxchg_loop"},
+          {"strategy", "cmpxchg_loop/published"},
           {"kind", "predicted"},
           {"think_ns", p.think_us * 1000},
           {"msi_gbit", {{"published", published_msi_gbit}, {"simulated", published_msi_gbit}, {"kind", "scale"}}},

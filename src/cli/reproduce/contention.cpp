@@ -17,7 +17,6 @@ namespace {
 
 using namespace manycore;
 
-constexpr std::array compared_strategies = {"cmpxchg_loop", "owner_bits", "combining"};
 constexpr std::array few_cpus = {1U, 2U, 4U, 8U, 16U};
 constexpr std::array many_cpus = {32U, 64U, 128U};
 
@@ -52,7 +51,7 @@ contention_result run_at(const topology& t, const std::string& strategy, unsigne
 std::vector<measured> run_table(const topology& t) {
   std::vector<measured> out;
   const auto add = [&](unsigned cpus, picoseconds time, unsigned seeds) {
-    for (const char* s : compared_strategies) out.push_back({s, cpus, run_at(t, s, cpus, time, seeds)});
+    for (const auto& s : compared_strategies()) out.push_back({s, cpus, run_at(t, s, cpus, time, seeds)});
   };
   for (const unsigned cpus : few_cpus) add(cpus, time_for_few, 1);
   for (const unsigned cpus : many_cpus) add(cpus, 5'000'000'000, 4);
@@ -83,14 +82,14 @@ std::string published_text(const measured& m) {
 }
 
 void add_table(reproduction& r, const std::vector<measured>& all) {
-  r.text += fmt::format("{:>5} {:<14} {:>12} {:>10} {:>10} {:>8} {:>10} {:>9} {:>9} {:>7}\n", "CPUs", "strategy",
+  r.text += fmt::format("{:>5} {:<22} {:>12} {:>10} {:>10} {:>8} {:>10} {:>9} {:>9} {:>7}\n", "CPUs", "strategy",
                         "per CPU/s", "published", "kind", "error", "syncs/list", "fairness", "attempts", "device");
   r.html +=
       "<table><tr><th>strategy</th><th>CPUs</th><th>published</th><th>simulated</th><th>kind</th><th>error</th>"
       "<th>syncs per list</th><th>fairness</th><th>device busy</th></tr>\n";
   for (const auto& m : all) {
     r.json["rows"].push_back(to_json(m));
-    r.text += fmt::format("{:>5} {:<14} {:>12.0f} {} {:>10.3f} {:>9.2f} {:>9.1f} {:>6.0f}%\n", m.cpus, m.strategy,
+    r.text += fmt::format("{:>5} {:<22} {:>12.0f} {} {:>10.3f} {:>9.2f} {:>9.1f} {:>6.0f}%\n", m.cpus, m.strategy,
                           m.r.per_cpu_per_second, published_text(m), m.r.syncs_per_list, m.r.fairness,
                           1 / m.r.claims_that_succeed, 100 * m.r.device_busy);
     const published_rate* p = published_for(m.strategy, m.cpus);
@@ -107,16 +106,16 @@ void add_table(reproduction& r, const std::vector<measured>& all) {
 
 void add_rate_chart(reproduction& r, const std::vector<measured>& all) {
   std::vector<chart_line> lines;
-  for (const char* s : compared_strategies) {
+  for (const auto& s : compared_strategies()) {
     chart_line l{s, {}};
     for (const auto& m : all)
       if (m.strategy == s) l.points.emplace_back(m.cpus, m.r.per_cpu_per_second);
     lines.push_back(l);
   }
-  for (const char* s : {"cmpxchg_loop", "owner_bits"}) {
-    chart_line l{std::string(s) + ", published", {}, false, true};
+  for (const auto& s : strategies(role::published)) {
+    chart_line l{s + ", measured", {}, false, true};
     for (const auto& p : published_contention)
-      if (p.strategy == std::string(s)) l.points.emplace_back(p.cpus, p.per_cpu_per_second);
+      if (p.strategy == s) l.points.emplace_back(p.cpus, p.per_cpu_per_second);
     lines.push_back(l);
   }
   r.html += line_chart({"map and unmap pairs per CPU per second", "CPUs", "per CPU per second", true, true}, lines);
@@ -142,30 +141,37 @@ void add_phases(reproduction& r, const std::vector<measured>& all) {
   r.html += stacked_chart("Where a CPU's time goes, per list", "ns", names, bars);
 }
 
-/// combining against the better of the other two where a CMD_SYNC takes longer than the calibrated machine's.
+/// Each strategy of the library over each published one where a CMD_SYNC takes longer than the calibrated machine's.
 void add_slow_syncs(reproduction& r, const topology& base) {
-  r.text +=
-      fmt::format("\nWith other CMD_SYNC times, combining over each (nothing refitted):\n{:>8} {:>5} {:>14} {:>12}\n",
-                  "sync ns", "CPUs", "cmpxchg_loop", "owner_bits");
-  r.html +=
-      "<table><tr><th>CMD_SYNC, ns</th><th>CPUs</th><th>combining / cmpxchg_loop</th>"
-      "<th>combining / owner_bits</th><th>fairness</th></tr>\n";
+  const auto published = strategies(role::published);
+  const std::string heads = fmt::format("{}", fmt::join(published, "</th><th>over "));
+  r.text += fmt::format(
+      "\nWith other CMD_SYNC times, over each published one (nothing refitted):\n{:>8} {:>5} {:<12} {:>24}\n",
+      "sync ns", "CPUs", "strategy", fmt::join(published, " "));
+  r.html += fmt::format(
+      "<table><tr><th>CMD_SYNC, ns</th><th>CPUs</th><th>strategy</th><th>over {}</th><th>fairness</th></tr>\n", heads);
   for (const picoseconds sync : {picoseconds{169'000}, picoseconds{1'000'000}, picoseconds{20'000'000}}) {
     const topology t = with_sync(base, sync);
     for (const unsigned cpus : {1U, 2U, 4U, 8U, 32U, 64U, 128U}) {
       const picoseconds time = (cpus <= few_cpus.back() ? time_for_few : 2'000'000'000) + sync * 4 * cpus;
-      std::array<contention_result, 3> x;
-      for (std::size_t s = 0; s < x.size(); ++s) x[s] = run_at(t, compared_strategies[s], cpus, time, 1);
-      const double over_loop = x[2].per_cpu_per_second / x[0].per_cpu_per_second;
-      const double over_owner = x[2].per_cpu_per_second / x[1].per_cpu_per_second;
-      r.json["sync_times"].push_back({{"sync_ns", static_cast<double>(sync) / 1000},
-                                      {"cpus", cpus},
-                                      {"combining_over_cmpxchg_loop", over_loop},
-                                      {"combining_over_owner_bits", over_owner},
-                                      {"fairness", x[2].fairness}});
-      r.text += fmt::format("{:>8} {:>5} {:>14.2f} {:>12.2f}\n", sync / 1000, cpus, over_loop, over_owner);
-      r.html += fmt::format("<tr><td>{}</td><td>{}</td><td>{:.2f}</td><td>{:.2f}</td><td>{:.2f}</td></tr>\n",
-                            sync / 1000, cpus, over_loop, over_owner, x[2].fairness);
+      std::vector<double> of_published;
+      for (const auto& p : published) of_published.push_back(run_at(t, p, cpus, time, 1).per_cpu_per_second);
+      for (const auto& own : strategies(role::own)) {
+        const auto x = run_at(t, own, cpus, time, 1);
+        nlohmann::ordered_json j = {{"sync_ns", static_cast<double>(sync) / 1000}, {"cpus", cpus}, {"strategy", own}};
+        r.text += fmt::format("{:>8} {:>5} {:<12}", sync / 1000, cpus, own);
+        r.html += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td>", sync / 1000, cpus, own);
+        for (std::size_t p = 0; p < published.size(); ++p) {
+          const double over = x.per_cpu_per_second / of_published[p];
+          j["over"][published[p]] = over;
+          r.text += fmt::format(" {:>{}.2f}", over, published[p].size());
+          r.html += fmt::format("<td>{:.2f}</td>", over);
+        }
+        j["fairness"] = x.fairness;
+        r.json["sync_times"].push_back(j);
+        r.text += "\n";
+        r.html += fmt::format("<td>{:.2f}</td></tr>\n", x.fairness);
+      }
     }
   }
   r.html += "</table>\n";
@@ -176,7 +182,7 @@ void add_growth(reproduction& r, const topology& base) {
   std::vector<chart_line> rate;
   std::vector<chart_line> cost;
   const std::array sizes = {1U, 2U, 4U, 8U, 16U, 32U, 64U, 128U, 192U, 256U};
-  for (const char* s : compared_strategies) {
+  for (const auto& s : compared_strategies()) {
     chart_line total{s, {}};
     chart_line each{s, {}};
     for (const unsigned cpus : sizes) {

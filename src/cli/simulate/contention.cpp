@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "commands.hpp"
 #include "errors.hpp"
@@ -23,8 +25,9 @@ using namespace manycore;
 struct contention_arguments {
   std::string topology = "arm-server-128";
   std::vector<unsigned> cpus;
-  std::vector<std::string> strategies = {"cmpxchg_loop", "owner_bits", "combining"};
+  std::vector<std::string> strategies = compared_strategies();
   std::vector<std::string> completions = {"msi"};
+  std::string polls;
   unsigned list_length = 1;
   double think_ns = -1;
   double time_ns = 1'000'000;
@@ -71,14 +74,18 @@ nlohmann::ordered_json line_json(const contention_result& r) {
   return out;
 }
 
-nlohmann::ordered_json to_json(const contention_result& r, const std::string& strategy, const std::string& completion) {
+nlohmann::ordered_json to_json(const contention_result& r, const std::string& strategy, const std::string& completion,
+                               picoseconds poll) {
   nlohmann::ordered_json j = {{"cpus", r.cpus},
                               {"strategy", strategy},
                               {"completion", completion},
+                              {"poll_ns", static_cast<double>(poll) / 1000},
                               {"per_cpu_per_second", r.per_cpu_per_second},
                               {"fairness", r.fairness},
                               {"syncs_per_list", r.syncs_per_list},
                               {"entries_per_prod_write", r.entries_per_prod_write},
+                              {"cons_reads_per_list", r.cons_reads_per_list},
+                              {"uncached_reads_per_list", r.uncached_reads_per_list},
                               {"device_busy", r.device_busy},
                               {"latency_ns", r.latency_ns},
                               {"longest_ns", r.longest_ns},
@@ -98,14 +105,33 @@ void check(const contention_arguments& a, const topology& t) {
 }
 
 nlohmann::ordered_json refused_json(const std::string& strategy, const std::string& completion, unsigned cpus,
-                                    const std::string& why) {
-  return {{"cpus", cpus}, {"strategy", strategy}, {"completion", completion}, {"refused", why}};
+                                    picoseconds poll, const std::string& why) {
+  return {{"cpus", cpus},
+          {"strategy", strategy},
+          {"completion", completion},
+          {"poll_ns", static_cast<double>(poll) / 1000},
+          {"refused", why}};
 }
 
 std::string row_text(const contention_result& r) {
-  return fmt::format("{:>12.0f} {:>9.2f} {:>10.3f} {:>8.0f}% {:>11.0f} {:>12.0f} {:>9.1f}", r.per_cpu_per_second,
-                     r.fairness, r.syncs_per_list, 100 * r.device_busy, r.latency_ns, r.longest_ns,
-                     1 / r.claims_that_succeed);
+  return fmt::format("{:>12.0f} {:>9.2f} {:>10.3f} {:>10.3f} {:>8.0f}% {:>11.0f} {:>12.0f} {:>9.1f}",
+                     r.per_cpu_per_second, r.fairness, r.syncs_per_list, r.uncached_reads_per_list, 100 * r.device_busy,
+                     r.latency_ns, r.longest_ns, 1 / r.claims_that_succeed);
+}
+
+/// One time per value of --poll-ns; the topology's own without.
+std::vector<picoseconds> polls_of(const std::string& list, const topology& t) {
+  if (list.empty()) return {t.poll};
+  std::vector<picoseconds> out;
+  std::istringstream values(list);
+  for (std::string p; std::getline(values, p, ',');) {
+    char* end = nullptr;
+    const double ns = p == "none" ? 0 : std::strtod(p.c_str(), &end);
+    if ((end != nullptr && (*end != 0 || end == p.c_str())) || !(ns == 0 || (ns >= 1 && ns <= 1e6)))
+      throw input_error(fmt::format("--poll-ns {}: must be \"none\", 0, or from 1 to 1e6 nanoseconds", printable(p)));
+    out.push_back(to_ps(ns));
+  }
+  return out;
 }
 
 contention_options options_of(const contention_arguments& a, const topology& t) {
@@ -121,7 +147,8 @@ contention_options options_of(const contention_arguments& a, const topology& t) 
 }
 
 void run(contention_arguments a) {
-  const topology t = read_topology(a.topology);
+  topology t = read_topology(a.topology);
+  const auto polls = polls_of(a.polls, t);
   if (a.cpus.empty())
     for (unsigned c = 1; c <= t.cpus(); c *= 2) a.cpus.push_back(c);
   check(a, t);
@@ -134,28 +161,34 @@ void run(contention_arguments a) {
     j["topology"] = to_json(t);
     j["rows"] = nlohmann::ordered_json::array();
   });
-  out.say(fmt::format("{:>5} {:<20} {:<5} {:>12} {:>9} {:>10} {:>9} {:>11} {:>12} {:>9}\n", "CPUs", "strategy", "done",
-                      "per CPU/s", "fairness", "syncs/list", "device", "latency ns", "longest ns", "attempts"));
+  out.say(fmt::format("{:>5} {:<22} {:<5} {:>6} {:>12} {:>9} {:>10} {:>10} {:>9} {:>11} {:>12} {:>9}\n", "CPUs",
+                      "strategy", "done", "poll", "per CPU/s", "fairness", "syncs/list", "reads/list", "device",
+                      "latency ns", "longest ns", "attempts"));
   contention_result last;
   unsigned refused = 0;
-  progress line(a.strategies.size() * a.completions.size() * a.cpus.size());
+  progress line(a.strategies.size() * a.completions.size() * polls.size() * a.cpus.size());
+  const auto one = [&](const std::string& s, const std::string& c, unsigned cpus) {
+    line.step(fmt::format("{} {} {} CPUs", s, c, cpus));
+    o.cpus = cpus;
+    spans.clear();
+    std::string text;
+    try {
+      last = run_contention(s, c, t, o);
+      text = row_text(last);
+      out.add([&](auto& j) { j["rows"].push_back(to_json(last, s, c, t.poll)); });
+    } catch (const std::invalid_argument& e) {
+      ++refused;
+      text = fmt::format("refused: {}", e.what());
+      out.add([&](auto& j) { j["rows"].push_back(refused_json(s, c, cpus, t.poll, e.what())); });
+    }
+    out.say(fmt::format("{:>5} {:<22} {:<5} {:>6} {}\n", cpus, s, c,
+                        t.poll == 0 ? "none" : fmt::format("{:g}", static_cast<double>(t.poll) / 1000), text));
+  };
   for (const auto& s : a.strategies)
     for (const auto& c : a.completions)
-      for (const unsigned cpus : a.cpus) {
-        line.step(fmt::format("{} {} {} CPUs", s, c, cpus));
-        o.cpus = cpus;
-        spans.clear();
-        std::string text;
-        try {
-          last = run_contention(s, c, t, o);
-          text = row_text(last);
-          out.add([&](auto& j) { j["rows"].push_back(to_json(last, s, c)); });
-        } catch (const std::invalid_argument& e) {
-          ++refused;
-          text = fmt::format("refused: {}", e.what());
-          out.add([&](auto& j) { j["rows"].push_back(refused_json(s, c, cpus, e.what())); });
-        }
-        out.say(fmt::format("{:>5} {:<20} {:<5} {}\n", cpus, s, c, text));
+      for (const picoseconds poll : polls) {
+        t.poll = poll;
+        for (const unsigned cpus : a.cpus) one(s, c, cpus);
       }
   out.finish();
   if (trace.wanted()) trace.write(chrome_trace(spans, last.actors));
@@ -169,8 +202,12 @@ void add_simulate_contention(arguments& simulate) {
   auto a = std::make_shared<contention_arguments>();
   command.text("--topology", a->topology, "A shipped machine (arm-server-128, server-64, soc-8) or a JSON file");
   command.numbers("--cpus", a->cpus, 1, max_cpus, "CPUs to use; default 1, 2, 4 and so on up to all");
-  command.choices("--strategy", a->strategies, strategies(), "Strategies");
+  command.choices("--strategy", a->strategies, strategy_names(), "Strategies");
   command.choices("--completion", a->completions, completions(), "Completion modes");
+  command.text(
+      "--poll-ns", a->polls,
+      "Time from one poll of a cached word to the next, ns, or several; none or 0: waiters never poll. Default: "
+      "the topology's");
   command.number("--list-length", a->list_length, 1, max_batch, "Commands per list, besides its CMD_SYNC");
   command.number("--think", a->think_ns, 0, 1e9, "Other work between two lists, ns; default: the topology's");
   command.number("--time", a->time_ns, 1000, 1e10, "Simulated time, ns, after a fifth of it as warm-up");

@@ -10,6 +10,8 @@ void add_simulate(arguments& program) {
   add_simulate_contention(simulate);
   add_simulate_dma(simulate);
   add_simulate_calibrate(simulate);
+  add_simulate_machines(simulate);
+  add_simulate_queues(simulate);
 }
 
 }  // namespace cmdq::cli

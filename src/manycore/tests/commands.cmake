@@ -38,14 +38,39 @@ if(hash1 STREQUAL hash3)
 endif()
 
 run(2 "--cpus 9: the topology \"8-CPU SoC\" has 1 to 8 CPUs" simulate contention --topology soc-8 --cpus 9)
-run(2 "--strategy magic: must be one of cmpxchg_loop, " simulate contention --strategy magic)
+run(2 "--strategy magic: must be one of cmpxchg_loop/published, " simulate contention --strategy magic)
 run(2 "nowhere.json: neither a readable file nor a shipped topology" simulate contention --topology nowhere.json)
+# The time of a poll: one row each, and what is no time is refused.
+run(0 "8 combining +msi +40" simulate contention --topology soc-8 --cpus 8 --strategy combining --time 50000
+  --poll-ns none,40 --json ${WORK}/polls.json)
+file(READ ${WORK}/polls.json json)
+foreach(row 0 1)
+  string(JSON poll GET "${json}" rows ${row} poll_ns)
+  string(JSON reads GET "${json}" rows ${row} uncached_reads_per_list)
+  string(JSON cons GET "${json}" rows ${row} cons_reads_per_list)
+  list(APPEND polls ${poll})
+endforeach()
+expect("${polls}" "0.0;40.0" "poll_ns of the rows")
+run(2 "--poll-ns often: must be \"none\", 0, or from 1 to 1e6 nanoseconds" simulate contention --poll-ns often)
+run(2 "--poll-ns 0.5: must be" simulate contention --poll-ns 0.5)
 run(2 "--time 5: must be a number from 1000 to 10000000000" simulate contention --time 5)
+run(2 "--within lots: must be a percentage" simulate machines --within lots)
+run(2 "nowhere.json" simulate machines --check nowhere.json)
+file(WRITE ${WORK}/no_result.json "{\"machines\": []}")
+run(2 "no_result.json: not a result of simulate machines" simulate machines --check ${WORK}/no_result.json)
+
+run(0 "8 +500 queue +4 combining" simulate queues --topology soc-8 --cpus 8 --queues 1,4 --time 100000
+  --json ${WORK}/queues.json)
+file(READ ${WORK}/queues.json json)
+string(JSON rows LENGTH "${json}" rows)
+expect(${rows} 24 "rows: 3 CMD_SYNCs, 2 kinds of engine, 2 numbers of queues, 2 strategies")
+run(2 "--queues" simulate queues --queues 500)
+
 file(WRITE ${WORK}/broken.json "{\"name\": \"x\", \"source\": \"y\", \"sockets\": 0}")
 run(2 "broken.json: field \"sockets\" is 0, must be an integer from 1 to 16" simulate contention --topology
   ${WORK}/broken.json)
 
-run(0 "owner_bits at 128|128 owner_bits" reproduce contention --json ${WORK}/contention.json --html ${WORK}/contention.html)
+run(0 "128 owner_bits/published" reproduce contention --json ${WORK}/contention.json --html ${WORK}/contention.html)
 file(READ ${WORK}/contention.json json)
 string(JSON rows LENGTH "${json}" rows)
 set(fitted 0)

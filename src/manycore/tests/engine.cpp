@@ -183,9 +183,104 @@ CHECKED_TEST(a_sleep_ends_by_itself) {
   auto& w = m.make<word>();
   m.start(0, [&] {
     load(w);
-    CHECK_EQUAL(took([&] { platform::pause(&w, 0); }), platform::longest_sleep);
+    CHECK_EQUAL(took([&] { platform::pause(&w, 0); }), machine::longest_sleep);
   });
   m.run(100'000'000);
+}
+
+namespace {
+
+/// CPU 0 polls a word that CPU 1 writes at 3000 ns; 20 ns from poll to poll. Returns the counters of the polled site.
+site_counters polls_until_written(const std::function<void(machine&)>& before) {
+  topology t = plain_shape();
+  t.poll = 20'000;
+  machine m(t, 2, 1);
+  auto& w = m.make<word>();
+  picoseconds seen = 0;
+  m.start(0, [&] {
+    while (w.load(at<site::told_wait>) == 0) {
+      before(m);
+      platform::pause(&w, 0);
+    }
+    seen = m.now();
+  });
+  m.start(1, [&] {
+    m.spend(3'000'000, other_work);
+    add(w);
+  });
+  m.run(10'000'000);
+  CHECK_EQUAL(seen, 3'000'000U + 10'000U + 10'000U);  // as for a sleeper: the change ends the pause
+  return m.sites()[static_cast<unsigned>(site::told_wait)];
+}
+
+}  // namespace
+
+CHECKED_TEST(polls_take_time_and_happen) {
+  unsigned rounds = 0;
+  const auto c = polls_until_written([&](machine& m) {
+    ++rounds;
+    CHECK(m.now() <= 3'000'000U);
+  });
+  // From the first read (170 ns, from memory) on one poll every 21 ns: 20 between polls and 1 for the read.
+  CHECK_EQUAL(rounds, 2'830U / (21 * platform::polls_per_pause) + 1);
+  CHECK(c.accesses >= 2'830U / 21 && c.accesses <= 2'830U / 21 + 4);
+}
+
+CHECKED_TEST(a_quiet_waiters_polls_are_counted_and_not_run) {
+  unsigned rounds = 0;
+  const auto c = polls_until_written([&](machine& m) {
+    ++rounds;
+    m.quiet_until(2'000'000);
+  });
+  CHECK_EQUAL(rounds, 1 + 1'000U / (21 * platform::polls_per_pause) + 1);
+  CHECK(c.accesses >= 2'830U / 21 && c.accesses <= 2'830U / 21 + 4);
+}
+
+CHECKED_TEST(stores_wait_in_the_buffer_while_their_cpu_goes_on) {
+  // Four lines that CPU 8 has, 150 ns away each; then a store that releases.
+  for (const unsigned misses : {0U, 1U, 2U}) {
+    topology t = plain_shape();
+    t.store_buffer = misses == 0 ? 0 : 8;
+    t.misses = std::max(1U, misses);
+    machine m(t, 16, 1);
+    std::array<word*, 4> w{};
+    for (auto& p : w) p = &m.make<word>();
+    auto& flag = m.make<word>();
+    m.start(8, [&] {
+      for (auto* p : w) p->store(1, at<site::entry_word0>);
+      m.drain(other_work);
+    });
+    m.start(0, [&] {
+      add(flag);
+      m.spend(10'000'000, other_work);
+      const picoseconds stores = took([&] {
+        for (auto* p : w) p->store(2, at<site::entry_word0>);
+      });
+      CHECK_EQUAL(stores, misses == 0 ? 4 * 150'000U : 4 * 1'000U);
+      const picoseconds all = stores + took([&] { flag.store(1, at<site::told_store>); });
+      CHECK_EQUAL(all, (misses == 0 ? 4 : 4 / misses) * 150'000U + (misses == 2 ? 1'000U : 0U) + 1'000U);
+    });
+    picoseconds seen = 0;
+    m.start(1, [&] {
+      m.spend(10'200'000, other_work);
+      load(*w[3]);
+      seen = m.now();
+    });
+    m.run(100'000'000);
+    if (misses == 1) CHECK(seen >= 10'600'000U);  // not before the line has arrived
+  }
+}
+
+CHECKED_TEST(the_clock_is_not_free) {
+  topology t = plain_shape();
+  t.clock = 7'000;
+  machine m(t, 1, 1);
+  m.start(0, [&] {
+    m.spend(993'000, other_work);
+    CHECK_EQUAL(platform::now_ns(), 1'000U);
+    CHECK_EQUAL(m.now(), 1'000'000U);
+  });
+  m.run(10'000'000);
 }
 
 CHECKED_TEST(compare_exchanges_fail_when_another_was_first) {

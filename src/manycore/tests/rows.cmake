@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSL-1.0
+# Every allocation policy of the library can be run on the simulated machine, by its own name.
+file(GLOB headers ${LIBRARY}/include/cmdq/allocation/*.hpp)
+set(policies 0)
+foreach(header IN LISTS headers)
+  file(READ ${header} text)
+  if(NOT text MATCHES "static constexpr bool claims_before_space")
+    continue()
+  endif()
+  math(EXPR policies "${policies} + 1")
+  get_filename_component(name ${header} NAME_WE)
+  execute_process(COMMAND ${CMDQ} simulate contention --topology soc-8 --cpus 2 --time 100000 --strategy ${name}
+    RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err)
+  if(NOT code EQUAL 0 OR NOT out MATCHES " ${name} ")
+    message(FATAL_ERROR "allocation::${name} has no row in src/manycore/configurations.hpp:\n${out}${err}")
+  endif()
+endforeach()
+if(policies LESS 3)
+  message(FATAL_ERROR "${policies} allocation policies found in ${LIBRARY}/include/cmdq/allocation, expected at least 3")
+endif()

@@ -65,11 +65,12 @@ void explorer::start_threads() {
   for (unsigned i = 0; i < count_; ++i) {
     thread& t = threads_[i];
     t.state = condition::ready;
-    t.time_went_on = t.loops = false;
+    t.goes_on = t.saw_change = t.loops = false;
     t.writes = 0;
     t.late_ns = 0;
     t.clock = {};
     t.loads.clear();
+    t.known.clear();
     t.watch.clear();
     t.tried.clear();
     t.last_poll.clear();
@@ -92,7 +93,7 @@ void explorer::schedule() {
     node& n = here();
     if (replaying() && vain_at_ < n.in_vain.size()) {
       self_ = n.in_vain[vain_at_++];
-      me().time_went_on = false;
+      me().goes_on = false;
       in_vain_ = true;
       return;
     }
@@ -130,7 +131,7 @@ void explorer::take(node& n, choice c) {
   thread& t = me();
   granted_ = !is_time_out(c) && t.state != condition::ready;
   t.state = condition::ready;
-  t.time_went_on = false;
+  t.goes_on = false;
   if (!is_time_out(c)) return;
   ++time_outs_;
   t.late_ns += past_any_deadline_ns;
@@ -144,20 +145,20 @@ void explorer::let_time_pass() {
   event& e = events_.back();
   e.kind = access::time;
   e.site = "time";
-  now_ += first_tick_ns << (3 * ticks_++);
+  now_ += first_tick_ns << ticks_++;
   for (unsigned i = 0; i < count_; ++i) time_clock_.join(threads_[i].clock);
   ++time_clock_.of[time_slot];
   e.clock = time_clock_;
   for (unsigned i = 0; i < count_; ++i) {
     threads_[i].clock.join(time_clock_);
-    threads_[i].time_went_on = true;
+    threads_[i].goes_on = true;
   }
 }
 
 bool explorer::enabled(const thread& t) const {
   if (t.state == condition::ready) return true;
   if (t.state != condition::polling) return false;
-  return t.time_went_on ||
+  return t.goes_on ||
          std::any_of(t.watch.begin(), t.watch.end(), [](const seen& s) { return value_at(s.where) != s.value; });
 }
 
@@ -223,15 +224,16 @@ void explorer::did(bool wrote, std::uint64_t value) {
   thread& t = me();
   if (in_vain_) {
     t.loads.push_back({t.pending, value, words_[t.pending.id].version});
+    note(t, t.loads.back(), false);
   } else {
     record(events_.back(), t, wrote, value);
   }
 }
 
-/// Between two polls. Without a load before it, a mere delay.
+/// Between two polls.
 void explorer::pause(const void* line) {
   thread& t = me();
-  if (t.loads.empty() && !granted_) return;
+  if (t.known.empty() && !granted_) return;
   const bool one_word = !t.loads.empty() && (t.loads.size() == 1 || t.loads.back().where.object == line);
   if (in_vain_) {
     in_vain_ = false;
@@ -239,8 +241,8 @@ void explorer::pause(const void* line) {
     return hand_over();
   }
   const std::size_t all = granted_ ? 1 : t.loads.size();
-  const bool impossible = (all == 1 || one_word) && events_.back().forced;
-  const bool again = !one_word && repeats_poll(t);
+  const bool impossible = (granted_ || one_word) && events_.back().forced;
+  const bool again = !one_word && !granted_ && repeats_poll(t);
   std::size_t n = 0;
   if (impossible || ((one_word || granted_) && own_and_free(1))) {
     n = 1;
@@ -292,19 +294,32 @@ void explorer::take_back(thread& t, std::size_t n, bool impossible) {
 }
 
 void explorer::sleep(thread& t, bool one_word, condition how) {
-  if (t.loads.empty()) {
-    for (seen& s : t.watch) s.value = value_at(s.where);
-  } else if (one_word) {
+  if (one_word) {
     t.watch.assign(1, t.loads.back());
+  } else if (t.known.empty()) {
+    for (seen& s : t.watch) s.value = value_at(s.where);
   } else {
-    t.watch = t.loads;
+    t.watch = t.known;
   }
   t.tried.insert(t.tried.end(), t.watch.begin(), t.watch.end());
   t.last_poll.clear();
   for (const seen& s : t.loads) t.last_poll.push_back(s.where.id);
   t.loads.clear();
+  t.known.clear();
+  t.goes_on = !one_word && t.saw_change;
+  t.saw_change = false;
   t.loops = true;
   t.state = how;
+}
+
+void explorer::note(thread& t, const seen& s, bool own) {
+  for (seen& k : t.known) {
+    if (k.where.id != s.where.id) continue;
+    t.saw_change = t.saw_change || (!own && k.value != s.value);
+    k = s;
+    return;
+  }
+  t.known.push_back(s);
 }
 
 void explorer::offer_time_out(node& n) {

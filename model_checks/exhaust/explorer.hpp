@@ -31,7 +31,7 @@ struct limits {
   static constexpr unsigned nobody = max_threads;
   unsigned daemons = 0;          ///< the last threads, which need not end
   unsigned time_outs = 0;        ///< how many calls may find their deadline past, wherever they wait
-  unsigned ticks = 0;            ///< how often time goes on once all threads wait, each time 8 times as long
+  unsigned ticks = 0;            ///< how often time goes on once all threads wait, each time twice as long
   unsigned stopped = nobody;     ///< a thread that stops for ever
   unsigned stops_before = 0;     ///< ... before its store or read-modify-write of this number, from 0
   unsigned depth = 4000;         ///< events after which an execution counts as a livelock
@@ -68,6 +68,8 @@ class explorer {
 
   /// The explorer whose thread calls; null outside of its threads.
   static explorer* running() noexcept { return running_; }
+  /// The explorer at work in this process.
+  static explorer* at_work() noexcept { return at_work_; }
   static std::uint32_t new_word() noexcept { return next_word_++; }
 
   // What the threads call.
@@ -90,14 +92,16 @@ class explorer {
   struct thread {
     fiber_slot fiber;
     condition state = condition::ready;
-    bool time_went_on = false;
+    bool goes_on = false;     ///< polls once more: time has gone on, or its last poll saw a word change
+    bool saw_change = false;
     bool loops = false;  ///< nothing but loads since its last pause
     word pending;
     unsigned writes = 0;
     std::uint64_t late_ns = 0;
     vector_clock clock;
     std::vector<seen> loads;  ///< since its last pause or store
-    std::vector<seen> watch;
+    std::vector<seen> known;  ///< what it saw or left in each word since its last pause
+    std::vector<seen> watch;  ///< what has to change for it to go on
     std::vector<std::uint32_t> last_poll;  ///< words of its last poll in vain
     std::vector<seen> tried;               ///< what it has polled in vain since its last event
   };
@@ -122,6 +126,7 @@ class explorer {
     return no_choice;
   }
   void let_time_pass();
+  static void note(thread& t, const seen& s, bool own);
   void sleep(thread& t, bool one_word, condition how);
   void take_back(thread& t, std::size_t n, bool impossible);
   [[nodiscard]] static bool repeats_poll(const thread& t);
@@ -143,6 +148,7 @@ class explorer {
   [[nodiscard]] std::string history() const;
 
   static inline explorer* running_ = nullptr;
+  static inline explorer* at_work_ = nullptr;
   static inline std::uint32_t next_word_ = first_word;
 
   program& what_;

@@ -59,6 +59,7 @@ void explorer::record(event& e, thread& t, bool wrote, std::uint64_t value) {
     w.reads[e.thread()] = index;
     t.loads.push_back({e.where, value, w.version});
   }
+  if (e.where.value != nullptr) note(t, {e.where, value, w.version}, wrote);
 }
 
 /// The events so far stand: their races are told.
@@ -152,6 +153,7 @@ findings explorer::explore() {
   events_.reserve(how_.depth + 1);
   found_ = {};
   prefix_ = 0;
+  at_work_ = this;
   for (;;) {
     try {
       execute();

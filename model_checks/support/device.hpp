@@ -89,7 +89,7 @@ class participant_device {
     }
   }
 
-  void release() noexcept { manners_.stall_after = ~0U; }
+  void release() noexcept { released_.store(1, at<site::device_hold>); }
   [[nodiscard]] bool executed(unsigned tag) const noexcept { return executed_[tag]; }
   [[nodiscard]] unsigned syncs() const noexcept { return syncs_; }
   [[nodiscard]] position next() const noexcept { return next_; }
@@ -99,7 +99,7 @@ class participant_device {
 
   /// Stalled by the scenario, or stopped by an error that nobody has acknowledged.
   bool stands_still() {
-    if (commands_ >= manners_.stall_after) return true;
+    if (commands_ >= manners_.stall_after && released_.load(at<site::device_hold>) == 0) return true;
     if (!failed_) return false;
     const std::uint32_t ack = gerrorn_.load(at<site::device_ack_read>);
     if (((ack ^ raised_) & gerror::cmdq_err) != 0) return true;
@@ -208,6 +208,7 @@ class participant_device {
   P::atomic<std::uint32_t> cons_;
   P::atomic<std::uint32_t> gerror_;
   P::atomic<std::uint32_t> gerrorn_;
+  P::atomic<std::uint32_t> released_;
 };
 
 static_assert(device_type<participant_device>);

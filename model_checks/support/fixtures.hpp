@@ -2,7 +2,7 @@
 // Memory and configuration that the scenarios share.
 #pragma once
 
-#include "relacy_platform.hpp"
+#include "platform.hpp"
 #include "scenario.hpp"
 
 #include <cmdq/allocation/combining.hpp>
@@ -12,8 +12,6 @@
 
 namespace cmdq::checks {
 
-using P = relacy_platform;
-
 /// A ring's memory, for up to 8 entries, 3 producers and 2 groups.
 inline constexpr std::uint64_t ring_address = 0x10000;
 using ring_storage = fixed_memory<P, 3, 3, 2>;
@@ -21,7 +19,7 @@ using ring_storage = fixed_memory<P, 3, 3, 2>;
 /// What `ring` needs to know of a configuration.
 template <class Wait = wait::spin>
 struct ring_config {
-  using platform = relacy_platform;
+  using platform = P;
   using wait = Wait;
   using allocation = cmdq::allocation::combining;
   using stats = cmdq::stats::none;

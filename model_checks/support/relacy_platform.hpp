@@ -78,6 +78,7 @@ class arena_words {
 };
 
 struct relacy_platform {
+  static constexpr bool threads_must_end = true;
   static constexpr unsigned rounds_per_clock_check = 1;
   static constexpr unsigned polls_per_device_look = 2;
 

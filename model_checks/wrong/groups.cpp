@@ -25,20 +25,20 @@ class ring<Device, checks::hands_over_early> : public ring<Device, checks::combi
   using typename base::who;
 
   void wait_valid(position from, position to) {
-    waits& mine = waits_[rl::thread_index()];
+    waits& mine = waits_[checks::P::index()];
     if (mine.in_turn) return base::wait_valid(from, to);
     mine.from = from;
     mine.to = to;
   }
   void take_turn(position start) {
-    waits& mine = waits_[rl::thread_index()];
+    waits& mine = waits_[checks::P::index()];
     if (passed(mine.from, start)) base::wait_valid(mine.from, mine.to);
     base::take_turn(start);
     mine.in_turn = true;
   }
   void tell(position start, position end, who& w) {
     base::tell(start, end, w);
-    waits_[rl::thread_index()].in_turn = false;
+    waits_[checks::P::index()].in_turn = false;
   }
 
  private:

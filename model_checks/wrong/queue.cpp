@@ -71,11 +71,11 @@ struct drawn_before_claim {
     using base::base;
     using typename base::who;
     status reserve(std::uint32_t n, intent what, written how, who& w, reservation& r) noexcept {
-      drawn_[rl::thread_index()] = this->claimed();
+      drawn_[P::index()] = this->claimed();
       return base::reserve(n, what, how, w, r);
     }
     status complete(reservation r, who& w) noexcept {
-      const position shift = r.start - drawn_[rl::thread_index()];
+      const position shift = r.start - drawn_[P::index()];
       r.start -= shift;
       r.done_at -= shift;
       return base::complete(r, w);
@@ -100,7 +100,7 @@ struct locks_before_space {
    public:
     template <class Allocation>
     void offer(Allocation& allocation, position cons) noexcept {
-      bool& locked = locked_[rl::thread_index()];
+      bool& locked = locked_[P::index()];
       if (!locked) base::enter(1);
       locked = true;
       base::offer(allocation, cons);
@@ -149,10 +149,10 @@ struct locks_late {
     using base = reclaim::sync_locked::state<Platform, Wait>;
 
    public:
-    void enter(std::uint32_t n) noexcept { owed_[rl::thread_index()] += n; }
+    void enter(std::uint32_t n) noexcept { owed_[P::index()] += n; }
     template <class Allocation>
     void leave(Allocation& allocation, position cons) noexcept {
-      std::uint32_t& n = owed_[rl::thread_index()];
+      std::uint32_t& n = owed_[P::index()];
       if (n != 0) base::enter(n);
       n = 0;
       base::leave(allocation, cons);

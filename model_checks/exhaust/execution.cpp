@@ -65,7 +65,7 @@ void explorer::start_threads() {
   for (unsigned i = 0; i < count_; ++i) {
     thread& t = threads_[i];
     t.state = condition::ready;
-    t.goes_on = t.saw_change = t.loops = false;
+    t.goes_on = t.saw_change = t.polls_several = t.loops = false;
     t.writes = 0;
     t.late_ns = 0;
     t.clock = {};
@@ -176,8 +176,14 @@ choice explorer::choose(node& n) {
     if (!n.asleep(access_of(who))) return access_of(who);
     slept_through = true;
   }
-  if (slept_through) return end_with(ending::redundant);
-  return choose_stuck(n);
+  if (!slept_through) return choose_stuck(n);
+  // Who polls several words may make its first loads now and the others later, which wakes those that sleep here.
+  for (unsigned i = 0; i < count_; ++i) {
+    if (threads_[i].state != condition::polling || !threads_[i].polls_several || n.asleep(access_of(i))) continue;
+    n.branched = true;
+    return access_of(i);
+  }
+  return end_with(ending::redundant);
 }
 
 /// Nobody can go on: the execution is complete, or leads nowhere new, or only time can help.
@@ -212,6 +218,7 @@ void explorer::before(access kind, const word& where, const char* site) {
     }
   }
   t.pending = where;
+  t.pending_site = site;
   if (in_vain_) return;
   granted_ = false;
   event& e = events_.back();
@@ -223,7 +230,7 @@ void explorer::before(access kind, const word& where, const char* site) {
 void explorer::did(bool wrote, std::uint64_t value) {
   thread& t = me();
   if (in_vain_) {
-    t.loads.push_back({t.pending, value, words_[t.pending.id].version});
+    t.loads.push_back({t.pending, value, words_[t.pending.id].version, t.pending_site});
     note(t, t.loads.back(), false);
   } else {
     record(events_.back(), t, wrote, value);
@@ -240,26 +247,33 @@ void explorer::pause(const void* line) {
     sleep(t, one_word, condition::polling);
     return hand_over();
   }
-  const std::size_t all = granted_ ? 1 : t.loads.size();
   const bool impossible = (granted_ || one_word) && events_.back().forced;
-  const bool again = !one_word && !granted_ && repeats_poll(t);
-  std::size_t n = 0;
-  if (impossible || ((one_word || granted_) && own_and_free(1))) {
-    n = 1;
-  } else if (again && own_and_free(all)) {
-    n = all;
-  }
-  if (n != 0) take_back(t, n, impossible);
-  sleep(t, one_word, n == 0 && again ? condition::given_up : condition::polling);
+  const std::size_t poll = one_word || granted_ ? 1 : known_poll(t);
+  const bool back = impossible || (poll != 0 && own_and_free(poll));
+  if (back) take_back(t, poll, impossible);
+  sleep(t, one_word, poll != 0 && !back ? condition::given_up : condition::polling);
   if (impossible) reverse_missed(self_);
   offer_time_out(here());
   hand_over();
 }
 
-/// Are the loads since the last pause those of the poll before it? Else they may belong to what came before this wait.
-bool explorer::repeats_poll(const thread& t) {
-  return t.loops && std::equal(t.loads.begin(), t.loads.end(), t.last_poll.begin(), t.last_poll.end(),
-                               [](const seen& s, std::uint32_t id) { return s.where.id == id; });
+/// How many of the loads before this pause are one poll: of a kind that was seen twice in a row, with nothing else
+/// between two pauses. What came before belongs to the caller, who may have kept its values.
+std::size_t explorer::known_poll(const thread& t) {
+  const auto same_word = [](const seen& a, const seen& b) { return a.where.id == b.where.id; };
+  const auto same_site = [](const char* a, const seen& b) { return a == b.site; };
+  std::size_t longest = 0;
+  for (const std::vector<const char*>& p : polls_)
+    if (p.size() > longest && p.size() <= t.loads.size() &&
+        std::equal(p.begin(), p.end(), t.loads.end() - static_cast<std::ptrdiff_t>(p.size()), same_site))
+      longest = p.size();
+  if (longest != 0 || t.loads.empty() || !t.loops) return longest;
+  if (!std::equal(t.loads.begin(), t.loads.end(), t.last_poll.begin(), t.last_poll.end(), same_word)) return 0;
+  std::vector<const char*> sites;
+  for (const seen& s : t.loads) sites.push_back(s.site);
+  polls_.push_back(std::move(sites));
+  learnt_ = true;
+  return 0;
 }
 
 /// Are the last `n` events the running thread's own, and could another have been chosen in place of each?
@@ -302,11 +316,11 @@ void explorer::sleep(thread& t, bool one_word, condition how) {
     t.watch = t.known;
   }
   t.tried.insert(t.tried.end(), t.watch.begin(), t.watch.end());
-  t.last_poll.clear();
-  for (const seen& s : t.loads) t.last_poll.push_back(s.where.id);
+  t.last_poll = t.loads;
   t.loads.clear();
   t.known.clear();
   t.goes_on = !one_word && t.saw_change;
+  t.polls_several = !one_word;
   t.saw_change = false;
   t.loops = true;
   t.state = how;

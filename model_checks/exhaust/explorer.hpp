@@ -86,6 +86,7 @@ class explorer {
     word where;
     std::uint64_t value;
     unsigned version;
+    const char* site;
   };
   /// ready: before an access. polling: polled in vain. given_up: the same, but its loads stand.
   enum class condition : std::uint8_t { ready, polling, given_up, stopped, done };
@@ -94,16 +95,18 @@ class explorer {
     condition state = condition::ready;
     bool goes_on = false;     ///< polls once more: time has gone on, or its last poll saw a word change
     bool saw_change = false;
+    bool polls_several = false;
     bool loops = false;  ///< nothing but loads since its last pause
     word pending;
+    const char* pending_site = "";
     unsigned writes = 0;
     std::uint64_t late_ns = 0;
     vector_clock clock;
     std::vector<seen> loads;  ///< since its last pause or store
     std::vector<seen> known;  ///< what it saw or left in each word since its last pause
     std::vector<seen> watch;  ///< what has to change for it to go on
-    std::vector<std::uint32_t> last_poll;  ///< words of its last poll in vain
-    std::vector<seen> tried;               ///< what it has polled in vain since its last event
+    std::vector<seen> last_poll;
+    std::vector<seen> tried;  ///< what it has polled in vain since its last event
   };
   struct word_state {
     int last_write = -1;
@@ -129,7 +132,7 @@ class explorer {
   static void note(thread& t, const seen& s, bool own);
   void sleep(thread& t, bool one_word, condition how);
   void take_back(thread& t, std::size_t n, bool impossible);
-  [[nodiscard]] static bool repeats_poll(const thread& t);
+  [[nodiscard]] std::size_t known_poll(const thread& t);
   [[nodiscard]] bool own_and_free(std::size_t n) const;
   void offer_time_out(node& n);
   [[nodiscard]] bool enabled(const thread& t) const;
@@ -163,6 +166,8 @@ class explorer {
   std::size_t analysed_ = 0;  ///< events whose races are told
   std::size_t vain_at_ = 0;
   std::vector<word_state> words_;
+  std::vector<std::vector<const char*>> polls_;  ///< sites of what is known to be one poll of some wait
+  bool learnt_ = false;                          ///< of another one: all starts again
   unsigned self_ = 0;
   bool starting_ = false;
   bool granted_ = false;  ///< the next access of the running thread is chosen already

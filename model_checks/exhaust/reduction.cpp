@@ -57,9 +57,9 @@ void explorer::record(event& e, thread& t, bool wrote, std::uint64_t value) {
   } else if (e.where.id != 0) {
     e.previous_read = w.reads[e.thread()];
     w.reads[e.thread()] = index;
-    t.loads.push_back({e.where, value, w.version});
+    t.loads.push_back({e.where, value, w.version, e.site});
   }
-  if (e.where.value != nullptr) note(t, {e.where, value, w.version}, wrote);
+  if (e.where.value != nullptr) note(t, {e.where, value, w.version, e.site}, wrote);
 }
 
 /// The events so far stand: their races are told.
@@ -98,7 +98,7 @@ void explorer::reverse(int first, const event& second, std::size_t end) {
 }
 
 /// A thread that polls in vain may have missed a value that was there for a while: the poll is to be tried before the
-/// write that replaced it.
+/// write that replaced it. A poll of several words is not known by what each of them held.
 void explorer::reverse_missed(unsigned who) {
   const thread& t = threads_[who];
   for (const seen& s : t.watch) {
@@ -106,7 +106,7 @@ void explorer::reverse_missed(unsigned who) {
     for (unsigned version = words_[s.where.id].version; write >= 0; --version) {
       const event& w = events_[static_cast<std::size_t>(write)];
       if (w.happens_before(t.clock)) break;
-      const bool known = std::any_of(t.tried.begin(), t.tried.end(), [&](const seen& before) {
+      const bool known = !t.polls_several && std::any_of(t.tried.begin(), t.tried.end(), [&](const seen& before) {
         return before.where.id == s.where.id && before.version + 1 == version;
       });
       if (!known) {
@@ -170,6 +170,12 @@ findings explorer::explore() {
     if (ending_ == ending::failed) found_.history = history();
     what_.end();
     if (ending_ == ending::failed) break;
+    if (learnt_) {
+      learnt_ = false;
+      found_ = {};
+      prefix_ = 0;
+      continue;
+    }
     found_.complete = !next_prefix();
     if (found_.complete) break;
     const std::uint64_t all = found_.executions + found_.redundant;

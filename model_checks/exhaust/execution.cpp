@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <stdexcept>
 
 namespace cmdq::exhaust {
@@ -65,7 +66,7 @@ void explorer::start_threads() {
   for (unsigned i = 0; i < count_; ++i) {
     thread& t = threads_[i];
     t.state = condition::ready;
-    t.goes_on = t.saw_change = t.polls_several = t.loops = false;
+    t.goes_on = t.saw_change = t.polls_several = t.polls_writing = t.loops = false;
     t.writes = 0;
     t.late_ns = 0;
     t.clock = {};
@@ -97,8 +98,14 @@ void explorer::schedule() {
       in_vain_ = true;
       return;
     }
-    const choice c = replaying() ? n.chosen : choose(n);
+    choice c = replaying() ? n.chosen : choose(n);
     if (c == no_choice) return;
+    if (!possible(c)) {
+      n.done |= only(c);
+      n.branched = true;
+      prefix_ = events_.size();
+      continue;
+    }
     take(n, c);
     if (c != tick) return;
   }
@@ -162,6 +169,13 @@ bool explorer::enabled(const thread& t) const {
          std::any_of(t.watch.begin(), t.watch.end(), [](const seen& s) { return value_at(s.where) != s.value; });
 }
 
+/// A poll that stores and that nothing has changed for since the last one comes to the same: there is no end to these.
+bool explorer::possible(choice c) const {
+  if (c >= slots || c == tick) return true;
+  const thread& t = threads_[c];
+  return t.state != condition::polling || !t.polls_writing || enabled(t);
+}
+
 /// The first step from a point: the running thread goes on while it can. Later ones are those that races ask for.
 choice explorer::choose(node& n) {
   if (n.branched) {
@@ -179,7 +193,8 @@ choice explorer::choose(node& n) {
   if (!slept_through) return choose_stuck(n);
   // Who polls several words may make its first loads now and the others later, which wakes those that sleep here.
   for (unsigned i = 0; i < count_; ++i) {
-    if (threads_[i].state != condition::polling || !threads_[i].polls_several || n.asleep(access_of(i))) continue;
+    const thread& t = threads_[i];
+    if (t.state != condition::polling || !t.polls_several || t.polls_writing || n.asleep(access_of(i))) continue;
     n.branched = true;
     return access_of(i);
   }
@@ -231,7 +246,7 @@ void explorer::did(bool wrote, std::uint64_t value) {
   thread& t = me();
   if (in_vain_) {
     t.loads.push_back({t.pending, value, words_[t.pending.id].version, t.pending_site});
-    note(t, t.loads.back(), false);
+    note(t, t.loads.back());
   } else {
     record(events_.back(), t, wrote, value);
   }
@@ -241,17 +256,19 @@ void explorer::did(bool wrote, std::uint64_t value) {
 void explorer::pause(const void* line) {
   thread& t = me();
   if (t.known.empty() && !granted_) return;
+  const bool empty = granted_;  // nothing was looked at since it was chosen
   const bool one_word = !t.loads.empty() && (t.loads.size() == 1 || t.loads.back().where.object == line);
+  const std::size_t poll = empty ? 0 : one_word ? 1 : known_poll(t);
   if (in_vain_) {
     in_vain_ = false;
-    sleep(t, one_word, condition::polling);
+    sleep(t, poll, condition::polling);
     return hand_over();
   }
-  const bool impossible = (granted_ || one_word) && events_.back().forced;
-  const std::size_t poll = one_word || granted_ ? 1 : known_poll(t);
-  const bool back = impossible || (poll != 0 && own_and_free(poll));
-  if (back) take_back(t, poll, impossible);
-  sleep(t, one_word, poll != 0 && !back ? condition::given_up : condition::polling);
+  const std::size_t events = empty ? 1 : poll;
+  const bool impossible = (empty || one_word) && events_.back().forced;
+  const bool back = impossible || (events != 0 && own_and_free(events));
+  if (back) take_back(t, events, impossible);
+  sleep(t, poll, events != 0 && !back ? condition::given_up : condition::polling);
   if (impossible) reverse_missed(self_);
   offer_time_out(here());
   hand_over();
@@ -307,29 +324,36 @@ void explorer::take_back(thread& t, std::size_t n, bool impossible) {
   }
 }
 
-void explorer::sleep(thread& t, bool one_word, condition how) {
-  if (one_word) {
-    t.watch.assign(1, t.loads.back());
+/// Until a word changes that the thread looked at: in its last `poll` loads, or, where it is not known which of them
+/// were the poll, in any since its last pause.
+void explorer::sleep(thread& t, std::size_t poll, condition how) {
+  t.polls_several = poll != 1;
+  t.polls_writing = false;
+  t.goes_on = false;
+  if (poll != 0) {
+    t.watch.assign(t.loads.end() - static_cast<std::ptrdiff_t>(poll), t.loads.end());
   } else if (t.known.empty()) {
     for (seen& s : t.watch) s.value = value_at(s.where);
   } else {
-    t.watch = t.known;
+    t.watch.clear();
+    std::copy_if(t.known.begin(), t.known.end(), std::back_inserter(t.watch), [](const seen& s) { return !s.own; });
+    t.polls_writing = t.watch.size() != t.known.size();
+    t.goes_on = t.saw_change;
   }
   t.tried.insert(t.tried.end(), t.watch.begin(), t.watch.end());
   t.last_poll = t.loads;
   t.loads.clear();
   t.known.clear();
-  t.goes_on = !one_word && t.saw_change;
-  t.polls_several = !one_word;
   t.saw_change = false;
   t.loops = true;
   t.state = how;
 }
 
-void explorer::note(thread& t, const seen& s, bool own) {
+/// What a thread itself stored last is nothing that it waits for: it would wake by every other thread that polls so.
+void explorer::note(thread& t, const seen& s) {
   for (seen& k : t.known) {
     if (k.where.id != s.where.id) continue;
-    t.saw_change = t.saw_change || (!own && k.value != s.value);
+    t.saw_change = t.saw_change || (!k.own && !s.own && k.value != s.value);
     k = s;
     return;
   }

@@ -87,6 +87,7 @@ class explorer {
     std::uint64_t value;
     unsigned version;
     const char* site;
+    bool own = false;  ///< left behind by the thread itself
   };
   /// ready: before an access. polling: polled in vain. given_up: the same, but its loads stand.
   enum class condition : std::uint8_t { ready, polling, given_up, stopped, done };
@@ -96,6 +97,7 @@ class explorer {
     bool goes_on = false;     ///< polls once more: time has gone on, or its last poll saw a word change
     bool saw_change = false;
     bool polls_several = false;
+    bool polls_writing = false;  ///< its last poll left something behind, and stands
     bool loops = false;  ///< nothing but loads since its last pause
     word pending;
     const char* pending_site = "";
@@ -129,13 +131,14 @@ class explorer {
     return no_choice;
   }
   void let_time_pass();
-  static void note(thread& t, const seen& s, bool own);
-  void sleep(thread& t, bool one_word, condition how);
+  static void note(thread& t, const seen& s);
+  void sleep(thread& t, std::size_t poll, condition how);
   void take_back(thread& t, std::size_t n, bool impossible);
   [[nodiscard]] std::size_t known_poll(const thread& t);
   [[nodiscard]] bool own_and_free(std::size_t n) const;
   void offer_time_out(node& n);
   [[nodiscard]] bool enabled(const thread& t) const;
+  [[nodiscard]] bool possible(choice c) const;
   [[nodiscard]] bool replaying() const { return events_.size() < prefix_; }
   node& here();
   thread& me() { return threads_[self_]; }

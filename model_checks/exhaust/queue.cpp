@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // The whole queue, every interleaving, for each strategy and way of completion.
-#include "registry.hpp"
+#include "calls.hpp"
 
 #include <list>
 
@@ -8,32 +8,79 @@ namespace cmdq::checks {
 namespace {
 
 using exhaust::kind;
+constexpr kind everyday = kind::everyday;
+constexpr kind deep = kind::deep;
+constexpr auto full = schedule::full;
 
-/// A family of scenarios for one configuration. Names and cases live as long as the program.
-template <class Config, template <class> class Scenario = queue_scenario>
-void add(const std::string& prefix, const explored& e) {
+/// A thread that waits for what only a look at the device shows looks when time goes on.
+constexpr exhaust::limits looks{.ticks = 10};
+constexpr exhaust::limits one_time_out{.time_outs = 1, .ticks = 10};
+constexpr exhaust::limits stops{.ticks = 12, .stopped = 0};
+
+// Names are completed by the configuration's. "at once": the device works inside the PROD write.
+const explored plain[] = {
+    {{"2x1", everything, "2 producers, 1 list of 1, ring of 4", 3, full}, {.first = 3}, everyday, looks},
+    {{"2x2", everything, "2 producers, 2 lists of 1, ring of 4: entries are used again", 3, full},
+     {.first = 3, .lists = 2}, deep, looks},
+    {{"3x1", everything, "3 producers, 1 list of 1, ring of 8", 4, full},
+     {.log2 = 3, .first = 6, .producers = 3}, deep, looks},
+    {{"2x2_at_once", everything, "2 producers, 2 lists of 1, ring of 4, device at once", 2, full},
+     {.first = 3, .lists = 2, .device = {.at_once = true}}, everyday, looks},
+    {{"2x3_at_once", everything, "2 producers, 3 lists of 1, ring of 4, device at once", 2, full},
+     {.first = 3, .lists = 3, .device = {.at_once = true}}, deep, looks},
+    {{"3x1_at_once", everything, "3 producers, 1 list of 1, ring of 8, device at once", 3, full},
+     {.log2 = 3, .first = 6, .producers = 3, .device = {.at_once = true}}, everyday, looks},
+    {{"2x1_illegal", "an illegal command's own caller is told, nobody else; the queue goes on",
+      "2 producers, 1 list of 1, one illegal, ring of 4", 3, full},
+     {.first = 3, .illegal = 0}, everyday, looks},
+};
+const explored late[] = {
+    {{"2x1_time_out", "a call that times out anywhere loses nothing and disturbs nobody",
+      "2 producers, 1 list of 1, one time-out, ring of 4", 3, full}, {.first = 3}, everyday, one_time_out},
+};
+const explored stopped[] = {
+    {{"2x1_stopped", "a producer that stops for ever anywhere keeps nobody past the deadline",
+      "2 producers, 1 list of 1, one stops, ring of 4", 3, full}, {.first = 3}, deep, stops},
+};
+const explored mended[] = {
+    {{"2x1_recover", "recover() beside others harms nobody",
+      "2 producers, 1 list of 1, one recover(), ring of 4", 4, full}, {.first = 3}, everyday, looks},
+};
+
+/// A family for one configuration. Names and cases live as long as the program.
+template <class Scenario, std::size_t N>
+void add(const std::string& prefix, const explored (&cases)[N], unsigned groups, unsigned group_size) {
   static std::list<std::string> names;
   static std::list<explored> kept;
-  names.push_back(prefix + e.about.name);
-  kept.push_back(e);
-  kept.back().about.name = names.back().c_str();
-  add_explored<Scenario<Config>>(kept.back());
+  for (const explored& e : cases) {
+    names.push_back(prefix + e.about.name);
+    kept.push_back(e);
+    kept.back().about.name = names.back().c_str();
+    kept.back().work.groups = groups;
+    kept.back().work.group_size = group_size;
+    add_explored<Scenario>(kept.back());
+  }
 }
 
-const explored flat[] = {
-    {{"2x1", everything, "2 producers, 1 list of 1, ring of 4", 3, schedule::full}, {.first = 3}},
-    {{"2x2", everything, "2 producers, 2 lists of 1, ring of 4: entries are used again", 3, schedule::full},
-     {.first = 3, .lists = 2}, {}, kind::deep},
-    {{"3x1", everything, "3 producers, 1 list of 1, ring of 8", 4, schedule::full},
-     {.log2 = 3, .first = 6, .producers = 3}, {}, kind::deep},
-};
+template <class Config>
+void add_config(const std::string& prefix, unsigned groups = 1, unsigned group_size = 2) {
+  add<queue_scenario<Config>>(prefix, plain, groups, group_size);
+  add<late_scenario<Config>>(prefix, late, groups, group_size);
+  add<late_scenario<Config, true>>(prefix, stopped, groups, group_size);
+  add<mended_scenario<Config>>(prefix, mended, groups, group_size);
+}
 
 template <class Strategy>
 void add_strategy(const std::string& name) {
-  for (const explored& e : flat) {
-    add<checked_config<Strategy>>("queue/" + name + "/cons/", e);
-    add<checked_config<Strategy, completion::poll_msi>>("queue/" + name + "/msi/", e);
-  }
+  using by_cons = checked_config<Strategy>;
+  using by_msi = checked_config<Strategy, completion::poll_msi>;
+  add_config<by_cons>(name + "/cons/");
+  add_config<by_msi>(name + "/msi/");
+  if (!Strategy::gathers_in_groups) return;
+  add_config<by_cons>(name + "/cons/one_group/", 2, 3);
+  add_config<by_cons>(name + "/cons/two_groups/", 2, 1);
+  add_config<by_msi>(name + "/msi/one_group/", 2, 3);
+  add_config<by_msi>(name + "/msi/two_groups/", 2, 1);
 }
 
 const bool added = [] {

@@ -59,7 +59,7 @@ void explorer::record(event& e, thread& t, bool wrote, std::uint64_t value) {
     w.reads[e.thread()] = index;
     t.loads.push_back({e.where, value, w.version, e.site});
   }
-  if (e.where.value != nullptr) note(t, {e.where, value, w.version, e.site}, wrote);
+  if (e.where.value != nullptr) note(t, {e.where, value, w.version, e.site, wrote});
 }
 
 /// The events so far stand: their races are told.

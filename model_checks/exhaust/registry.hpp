@@ -10,8 +10,8 @@ namespace cmdq::checks {
 struct explored {
   facts about;
   workload work;
-  exhaust::limits how = {};
   exhaust::kind size = exhaust::kind::everyday;
+  exhaust::limits how = {};
 };
 
 struct explored_scenario {

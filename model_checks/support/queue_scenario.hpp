@@ -50,7 +50,7 @@ class queue_scenario : public scenario {
     }
   }
 
-  [[nodiscard]] unsigned daemons() const override { return 1; }
+  [[nodiscard]] unsigned daemons() const override { return work_.device.at_once ? 0 : 1; }
   void thread(unsigned index) override {
     if (index == work_.producers) {
       device_.run([this] { return P::threads_must_end && left_ == 0; });

@@ -6,7 +6,6 @@
 namespace cmdq::checks {
 namespace {
 
-
 struct message_passing : scenario {
   static constexpr facts about{.name = "self/message_passing",
                                .proves = "a mark set with release and seen with acquire carries plain data",

@@ -252,23 +252,23 @@ void explorer::did(bool wrote, std::uint64_t value) {
   }
 }
 
-/// Between two polls.
-void explorer::pause(const void* line) {
+/// Between two polls: of `line`, if that is `alone` what is waited for.
+void explorer::pause(const void* line, bool alone) {
   thread& t = me();
   if (t.known.empty() && !granted_) return;
   const bool empty = granted_;  // nothing was looked at since it was chosen
-  const bool one_word = !t.loads.empty() && (t.loads.size() == 1 || t.loads.back().where.object == line);
+  const bool one_word = !t.loads.empty() && (t.loads.size() == 1 || (alone && t.loads.back().where.object == line));
   const std::size_t poll = empty ? 0 : one_word ? 1 : known_poll(t);
   if (in_vain_) {
     in_vain_ = false;
-    sleep(t, poll, condition::polling);
+    sleep(t, poll, line, condition::polling);
     return hand_over();
   }
   const std::size_t events = empty ? 1 : poll;
   const bool impossible = (empty || one_word) && events_.back().forced;
   const bool back = impossible || (events != 0 && own_and_free(events));
   if (back) take_back(t, events, impossible);
-  sleep(t, poll, events != 0 && !back ? condition::given_up : condition::polling);
+  sleep(t, poll, line, events != 0 && !back ? condition::given_up : condition::polling);
   if (impossible) reverse_missed(self_);
   offer_time_out(here());
   hand_over();
@@ -326,7 +326,7 @@ void explorer::take_back(thread& t, std::size_t n, bool impossible) {
 
 /// Until a word changes that the thread looked at: in its last `poll` loads, or, where it is not known which of them
 /// were the poll, in any since its last pause.
-void explorer::sleep(thread& t, std::size_t poll, condition how) {
+void explorer::sleep(thread& t, std::size_t poll, const void* line, condition how) {
   t.polls_several = poll != 1;
   t.polls_writing = false;
   t.goes_on = false;
@@ -336,7 +336,8 @@ void explorer::sleep(thread& t, std::size_t poll, condition how) {
     for (seen& s : t.watch) s.value = value_at(s.where);
   } else {
     t.watch.clear();
-    std::copy_if(t.known.begin(), t.known.end(), std::back_inserter(t.watch), [](const seen& s) { return !s.own; });
+    std::copy_if(t.known.begin(), t.known.end(), std::back_inserter(t.watch),
+                 [=](const seen& s) { return !s.own || s.where.object == line; });
     t.polls_writing = t.watch.size() != t.known.size();
     t.goes_on = t.saw_change;
   }

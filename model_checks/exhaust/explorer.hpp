@@ -75,7 +75,7 @@ class explorer {
   // What the threads call.
   void before(access kind, const word& where, const char* site);
   void did(bool wrote, std::uint64_t value);
-  void pause(const void* line);
+  void pause(const void* line, bool alone);
   void plain_access(plain_state& of, bool writes);
   [[noreturn]] void fail(const std::string& why);
   [[nodiscard]] std::uint64_t now_ns() const { return 1 + now_ + threads_[self_].late_ns; }
@@ -94,11 +94,11 @@ class explorer {
   struct thread {
     fiber_slot fiber;
     condition state = condition::ready;
-    bool goes_on = false;     ///< polls once more: time has gone on, or its last poll saw a word change
+    bool goes_on = false;  ///< polls once more: time has gone on, or its last poll saw a word change
     bool saw_change = false;
     bool polls_several = false;
     bool polls_writing = false;  ///< its last poll left something behind, and stands
-    bool loops = false;  ///< nothing but loads since its last pause
+    bool loops = false;          ///< nothing but loads since its last pause
     word pending;
     const char* pending_site = "";
     unsigned writes = 0;
@@ -132,7 +132,7 @@ class explorer {
   }
   void let_time_pass();
   static void note(thread& t, const seen& s);
-  void sleep(thread& t, std::size_t poll, condition how);
+  void sleep(thread& t, std::size_t poll, const void* line, condition how);
   void take_back(thread& t, std::size_t n, bool impossible);
   [[nodiscard]] std::size_t known_poll(const thread& t);
   [[nodiscard]] bool own_and_free(std::size_t n) const;

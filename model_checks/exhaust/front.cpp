@@ -3,6 +3,7 @@
 
 #include "registry.hpp"
 
+#include <list>
 #include <stdexcept>
 #include <string_view>
 
@@ -44,14 +45,40 @@ class scenario_program : public exhaust::program {
 const char* needs_weak_memory(std::string_view name) {
   if (name == "wrong/park_without_the_sleepers_fence" || name == "wrong/flush_begins_before_the_clear")
     return "a fence left out: sequentially consistent memory does not need it";
+  if (name == "wrong/group_opened_without_space")
+    return "the entries are free by then: what is missing is the order that says so, and here all accesses order";
   return nullptr;
 }
 
-/// Wrong variants are those of Relacy's, with their own workloads.
+/// Smaller workloads for wrong variants that the search comes to late.
+struct smaller {
+  const char* name;
+  unsigned threads;
+  workload work;
+};
+const smaller smaller_ones[] = {
+    {"wrong/two_error_handlers", 2, {.first = 3, .illegal = 0, .device = {.at_once = true}}},
+    {"wrong/group_handed_over_too_early",
+     3,
+     {.log2 = 3, .first = 6, .producers = 3, .groups = 2, .group_size = 3, .device = {.at_once = true}}},
+    {"wrong/range_end_not_stored", 3, {.log2 = 3, .first = 3, .lists = 2, .unsynced = true}},
+    {"wrong/lock_after_valid", 2, {.first = 3, .lists = 3, .device = {.at_once = true}}},
+};
+
+/// With Relacy's: the wrong variants, and what is small.
 std::vector<explored_scenario> all() {
   std::vector<explored_scenario> out = explored_scenarios();
-  for (const registered& r : all_scenarios())
-    if (r.about->expected != ending::passed) out.push_back({r, {}, exhaust::kind::wrong});
+  static std::list<facts> changed;
+  for (registered r : all_scenarios()) {
+    for (const smaller& s : smaller_ones) {
+      if (std::string_view(s.name) != r.about->name) continue;
+      changed.push_back(*r.about);
+      changed.back().threads = s.threads;
+      r = {&changed.back(), r.construct, &s.work};
+    }
+    const bool sound = r.about->expected == ending::passed;
+    out.push_back({r, {.ticks = 10}, sound ? exhaust::kind::everyday : exhaust::kind::wrong});
+  }
   return out;
 }
 
@@ -64,15 +91,16 @@ std::vector<listed> scenarios() {
   std::vector<listed> out;
   for (const checks::explored_scenario& s : checks::all()) {
     const checks::facts& f = *s.what.about;
-    out.push_back({f.name, f.proves, f.bounds, s.size, checks::needs_weak_memory(f.name)});
+    out.push_back(
+        {f.name, f.proves, f.bounds, s.size, checks::needs_weak_memory(f.name), f.broken.how != checks::fault::none});
   }
   return out;
 }
 
-findings explore(const std::string& name, std::uint64_t executions, double seconds) {
+findings explore(const std::string& name, std::uint64_t executions, double seconds, bool sound) {
   for (const checks::explored_scenario& s : checks::all()) {
     if (name != s.what.about->name) continue;
-    checks::sabotage_in_force = s.what.about->broken;
+    if (!sound) checks::sabotage_in_force = s.what.about->broken;
     checks::scenario_program body(s.what);
     limits how = s.how;
     how.executions = executions;

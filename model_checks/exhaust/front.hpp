@@ -18,12 +18,14 @@ struct listed {
   std::string bounds;
   kind what;
   const char* needs_weak_memory;  ///< wrong: why it cannot be seen here; null where it can
+  bool broken_site;               ///< wrong: one access is broken, so that it can be mended and passes
 };
 
 std::vector<listed> scenarios();
 
 /// Explores one of them. `executions`, `seconds`: where to cut it, 0 for never. A thread that stops for ever is stopped
-/// at each of its steps, one search after the other; the findings are of all of them.
-findings explore(const std::string& name, std::uint64_t executions, double seconds);
+/// at each of its steps, one search after the other; the findings are of all of them. `sound`: with the broken access
+/// of a wrong variant mended.
+findings explore(const std::string& name, std::uint64_t executions, double seconds, bool sound);
 
 }  // namespace cmdq::exhaust

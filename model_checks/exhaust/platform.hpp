@@ -7,6 +7,7 @@
 #include "explorer.hpp"
 
 #include <cmdq/platform/concepts.hpp>
+#include <cmdq/wait/spin.hpp>
 
 namespace cmdq::checks {
 
@@ -96,8 +97,7 @@ struct explored_platform {
 
    private:
     void before(exhaust::access kind, site s) const {
-      if (exhaust::explorer* e = exhaust::explorer::running())
-        e->before(kind, {id_, sizeof(T), this, &v_}, name(s));
+      if (exhaust::explorer* e = exhaust::explorer::running()) e->before(kind, {id_, sizeof(T), this, &v_}, name(s));
     }
     void did(bool wrote, T value) const {
       if (exhaust::explorer* e = exhaust::explorer::running()) e->did(wrote, static_cast<std::uint64_t>(value));
@@ -154,7 +154,7 @@ struct explored_platform {
   class mutex {
    public:
     void lock() {
-      for (std::uint32_t free = 0; !held_.compare_exchange(free, 1, at<site::setup>); free = 0) pause(&held_, 0);
+      for (std::uint32_t free = 0; !held_.compare_exchange(free, 1, at<site::setup>); free = 0) pause_for(&held_);
     }
     void unlock() { held_.store(0, at<site::setup>); }
 
@@ -179,7 +179,7 @@ struct explored_platform {
     void wait_until(unique_lock& lock, std::uint64_t end_ns) {
       const std::uint32_t before = woken_.load(at<site::setup>);
       lock.unlock();
-      while (woken_.load(at<site::setup>) == before && now_ns() < end_ns) pause(&woken_, 0);
+      while (woken_.load(at<site::setup>) == before && now_ns() < end_ns) pause_for(&woken_);
       lock.lock();
     }
     void notify_all() noexcept { woken_.fetch_add(1, at<site::setup>); }
@@ -190,7 +190,11 @@ struct explored_platform {
 
   struct critical_section {};
   static void pause(const void* line, unsigned) noexcept {
-    if (exhaust::explorer* e = exhaust::explorer::running()) e->pause(line);
+    if (exhaust::explorer* e = exhaust::explorer::running()) e->pause(line, false);
+  }
+  /// The same where `line` alone is waited for.
+  static void pause_for(const void* line) noexcept {
+    if (exhaust::explorer* e = exhaust::explorer::running()) e->pause(line, true);
   }
   static void sleep_ns(std::uint64_t) noexcept { pause(nullptr, 0); }
   static void yield() noexcept {}
@@ -205,6 +209,18 @@ struct explored_platform {
     const exhaust::explorer* e = exhaust::explorer::running();
     return e != nullptr ? e->self() : 0;
   }
+};
+
+/// Busy waiting that says which waits are for one word alone.
+struct explored_wait : wait::spin {
+  template <class Platform>
+  struct waiter : wait::spin::waiter<Platform> {
+    template <class Blocked>
+    void idle(channel<Platform>&, const void* line, const Blocked&, time_budget<Platform>&) noexcept {
+      ++this->n_;
+      Platform::pause_for(line);
+    }
+  };
 };
 
 static_assert(sleeping_platform<explored_platform> && placed_platform<explored_platform>);

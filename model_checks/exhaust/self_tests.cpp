@@ -85,7 +85,7 @@ class explored : public program {
         return r.push_back(w.compare_exchange(expected, s.wanted, at<site::setup>) ? 1 : 0);
       }
       case action::await:
-        while (w.load(at<site::setup>) != s.value) P::pause(&w, 0);
+        while (w.load(at<site::setup>) != s.value) P::pause_for(&w);
         return;
       case action::await_sum:
         for (;;) {
@@ -336,9 +336,8 @@ void random_spinners(unsigned n) {
     enumerated all(c);
     all.states();
     expect(f.complete && f.failure.empty(), fmt::format("spinning program {} is explored: {}", seed, f.failure));
-    expect(p.finals == all.finals,
-           fmt::format("spinning program {}: {} final states, {} by enumeration{}", seed, p.finals.size(),
-                       all.finals.size(), text_of(c)));
+    expect(p.finals == all.finals, fmt::format("spinning program {}: {} final states, {} by enumeration{}", seed,
+                                               p.finals.size(), all.finals.size(), text_of(c)));
     executions += f.executions;
     redundant += f.redundant;
   }

@@ -52,14 +52,14 @@ struct event {
   bool wrote = false;
   const char* site = "";
   word where;
-  std::uint64_t value = 0;  ///< read by a load, else left behind
-  vector_clock before;      ///< of its thread
-  vector_clock clock;       ///< with itself
-  int previous_read = -1;   ///< what it replaced among the word's reads
-  int previous_write = -1;  ///< of the same word, where it wrote
+  std::uint64_t value = 0;         ///< read by a load, else left behind
+  vector_clock before;             ///< of its thread
+  vector_clock clock;              ///< with itself
+  int previous_read = -1;          ///< what it replaced among the word's reads
+  int previous_write = -1;         ///< of the same word, where it wrote
   std::array<int, slots> races{};  ///< earlier events that it conflicts with, with nothing in between
   unsigned race_count = 0;
-  bool forced = false;      ///< given, or an alternative to what was explored before
+  bool forced = false;  ///< given, or an alternative to what was explored before
   [[nodiscard]] unsigned thread() const { return thread_of(what); }
   [[nodiscard]] std::uint16_t number() const { return clock.of[thread()]; }
   [[nodiscard]] bool happens_before(const vector_clock& c) const { return c.of[thread()] >= number(); }

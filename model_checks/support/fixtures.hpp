@@ -17,7 +17,7 @@ inline constexpr std::uint64_t ring_address = 0x10000;
 using ring_storage = fixed_memory<P, 3, 3, 2>;
 
 /// What `ring` needs to know of a configuration.
-template <class Wait = wait::spin>
+template <class Wait = busy_wait>
 struct ring_config {
   using platform = P;
   using wait = Wait;

@@ -6,14 +6,18 @@
 #include "../exhaust/platform.hpp"
 #else
 #include "relacy_platform.hpp"
+
+#include <cmdq/wait/spin.hpp>
 #endif
 
 namespace cmdq::checks {
 
 #if defined(CMDQ_EXHAUST)
 using P = explored_platform;
+using busy_wait = explored_wait;
 #else
 using P = relacy_platform;
+using busy_wait = wait::spin;
 #endif
 
 }  // namespace cmdq::checks

@@ -10,7 +10,7 @@
 namespace cmdq::checks {
 
 template <class Allocation, class Completion = completion::poll_cons, class Reclaim = reclaim::counted,
-          class Wait = wait::spin>
+          class Wait = busy_wait>
 struct checked_config {
   using platform = P;
   using wait = Wait;

@@ -43,7 +43,7 @@ class scenario {
   virtual ~scenario() = default;
   virtual void thread(unsigned index) = 0;
   [[nodiscard]] virtual unsigned daemons() const { return 0; }  ///< last threads, which need not end where P says so
-  virtual void finish() {}                                     ///< after all threads; sees everything they did
+  virtual void finish() {}                                      ///< after all threads; sees everything they did
 };
 
 struct registered {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // The whole queue, every interleaving, for each strategy and way of completion.
-#include "calls.hpp"
+#include "../calls.hpp"
 
 #include <list>
 
@@ -21,30 +21,51 @@ constexpr exhaust::limits stops{.ticks = 12, .stopped = 0};
 const explored plain[] = {
     {{"2x1", everything, "2 producers, 1 list of 1, ring of 4", 3, full}, {.first = 3}, everyday, looks},
     {{"2x2", everything, "2 producers, 2 lists of 1, ring of 4: entries are used again", 3, full},
-     {.first = 3, .lists = 2}, deep, looks},
+     {.first = 3, .lists = 2},
+     deep,
+     looks},
     {{"3x1", everything, "3 producers, 1 list of 1, ring of 8", 4, full},
-     {.log2 = 3, .first = 6, .producers = 3}, deep, looks},
+     {.log2 = 3, .first = 6, .producers = 3},
+     deep,
+     looks},
     {{"2x2_at_once", everything, "2 producers, 2 lists of 1, ring of 4, device at once", 2, full},
-     {.first = 3, .lists = 2, .device = {.at_once = true}}, everyday, looks},
+     {.first = 3, .lists = 2, .device = {.at_once = true}},
+     everyday,
+     looks},
     {{"2x3_at_once", everything, "2 producers, 3 lists of 1, ring of 4, device at once", 2, full},
-     {.first = 3, .lists = 3, .device = {.at_once = true}}, deep, looks},
+     {.first = 3, .lists = 3, .device = {.at_once = true}},
+     deep,
+     looks},
     {{"3x1_at_once", everything, "3 producers, 1 list of 1, ring of 8, device at once", 3, full},
-     {.log2 = 3, .first = 6, .producers = 3, .device = {.at_once = true}}, everyday, looks},
+     {.log2 = 3, .first = 6, .producers = 3, .device = {.at_once = true}},
+     everyday,
+     looks},
     {{"2x1_illegal", "an illegal command's own caller is told, nobody else; the queue goes on",
       "2 producers, 1 list of 1, one illegal, ring of 4", 3, full},
-     {.first = 3, .illegal = 0}, everyday, looks},
+     {.first = 3, .illegal = 0},
+     everyday,
+     looks},
 };
 const explored late[] = {
     {{"2x1_time_out", "a call that times out anywhere loses nothing and disturbs nobody",
-      "2 producers, 1 list of 1, one time-out, ring of 4", 3, full}, {.first = 3}, everyday, one_time_out},
+      "2 producers, 1 list of 1, one time-out, ring of 4", 3, full},
+     {.first = 3},
+     everyday,
+     one_time_out},
 };
 const explored stopped[] = {
     {{"2x1_stopped", "a producer that stops for ever anywhere keeps nobody past the deadline",
-      "2 producers, 1 list of 1, one stops, ring of 4", 3, full}, {.first = 3}, deep, stops},
+      "2 producers, 1 list of 1, one stops, ring of 4", 3, full},
+     {.first = 3},
+     deep,
+     stops},
 };
 const explored mended[] = {
-    {{"2x1_recover", "recover() beside others harms nobody",
-      "2 producers, 1 list of 1, one recover(), ring of 4", 4, full}, {.first = 3}, everyday, looks},
+    {{"2x1_recover", "recover() beside others harms nobody", "2 producers, 1 list of 1, one recover(), ring of 4", 4,
+      full},
+     {.first = 3},
+     everyday,
+     looks},
 };
 
 /// A family for one configuration. Names and cases live as long as the program.

@@ -18,7 +18,7 @@ using exhaust::listed;
 
 /// Executions of a mended wrong variant: enough to see that it is not the scenario that fails.
 constexpr const char* control_executions = "2000";
-constexpr const char* not_visible_executions = "20000";
+constexpr const char* not_found_executions = "20000";
 
 struct planned {
   listed what;
@@ -41,14 +41,14 @@ std::vector<planned> planned_searches(const exhaust_options& options) {
 job search(std::size_t id, const planned& p, const exhaust_options& options) {
   std::vector<std::string> args = {p.what.name};
   if (p.control) args.insert(args.end(), {"--sound", "--executions", control_executions});
-  if (p.what.needs_weak_memory != nullptr) args.insert(args.end(), {"--executions", not_visible_executions});
+  if (p.what.not_found_because != nullptr) args.insert(args.end(), {"--executions", not_found_executions});
   if (options.cut > 0) args.insert(args.end(), {"--cut", fmt::format("{}", options.cut)});
   const std::uint64_t n = recorded_exhaust_count(p.what.name);
   return {id, args, static_cast<double>(n == not_recorded ? 100000 : n), "exhaust-child"};
 }
 
 bool must_fail(const planned& p) {
-  return p.what.what == kind::wrong && !p.control && p.what.needs_weak_memory == nullptr;
+  return p.what.what == kind::wrong && !p.control && p.what.not_found_because == nullptr;
 }
 
 answer row(const planned& p, const answer& a, bool cut) {
@@ -62,16 +62,17 @@ answer row(const planned& p, const answer& a, bool cut) {
   const bool ok = must_fail(p) ? result != "passed" && !crashed : result == "passed" && counted;
   answer expected = recorded == not_recorded ? answer(nullptr) : answer(recorded);
   if (wrong) expected = must_fail(p) ? "rejected" : "passed";
-  return {{"scenario", p.what.name + (p.control ? " (mended)" : "")},
-          {"bounds", p.what.bounds},
-          {"executions", executions},
-          {"redundant", a.value("redundant", std::uint64_t{0})},
-          {"complete", complete},
-          {"seconds", a.value("seconds", 0.0)},
-          {"expected", expected},
-          {"result", result},
-          {"why_not_visible", p.what.needs_weak_memory == nullptr ? answer(nullptr) : answer(p.what.needs_weak_memory)},
-          {"ok", ok}};
+  return {
+      {"scenario", p.what.name + (p.control ? " (mended)" : "")},
+      {"bounds", p.what.bounds},
+      {"executions", executions},
+      {"redundant", a.value("redundant", std::uint64_t{0})},
+      {"complete", complete},
+      {"seconds", a.value("seconds", 0.0)},
+      {"expected", expected},
+      {"result", result},
+      {"not_found_because", p.what.not_found_because == nullptr ? answer(nullptr) : answer(p.what.not_found_because)},
+      {"ok", ok}};
 }
 
 void print(const planned& p, const answer& r, const answer& a) {

@@ -17,7 +17,7 @@ struct listed {
   std::string proves;
   std::string bounds;
   kind what;
-  const char* needs_weak_memory;  ///< wrong: why it cannot be seen here; null where it can
+  const char* not_found_because;  ///< wrong: why it cannot be found here, or not soon; null where it must be
   bool broken_site;               ///< wrong: one access is broken, so that it can be mended and passes
 };
 

@@ -18,8 +18,10 @@ constexpr exhaust::limits one_time_out{.time_outs = 1, .ticks = 10};
 constexpr exhaust::limits stops{.ticks = 12, .stopped = 0};
 
 // Names are completed by the configuration's. "at once": the device works inside the PROD write.
-const explored plain[] = {
+const explored small[] = {
     {{"2x1", everything, "2 producers, 1 list of 1, ring of 4", 3, full}, {.first = 3}, everyday, looks},
+};
+const explored large[] = {
     {{"2x2", everything, "2 producers, 2 lists of 1, ring of 4: entries are used again", 3, full},
      {.first = 3, .lists = 2},
      deep,
@@ -28,18 +30,24 @@ const explored plain[] = {
      {.log2 = 3, .first = 6, .producers = 3},
      deep,
      looks},
-    {{"2x2_at_once", everything, "2 producers, 2 lists of 1, ring of 4, device at once", 2, full},
-     {.first = 3, .lists = 2, .device = {.at_once = true}},
-     everyday,
-     looks},
     {{"2x3_at_once", everything, "2 producers, 3 lists of 1, ring of 4, device at once", 2, full},
      {.first = 3, .lists = 3, .device = {.at_once = true}},
      deep,
+     looks},
+};
+// Small where completion is by MSI and the claim is one fetch-add.
+const explored at_once[] = {
+    {{"2x2_at_once", everything, "2 producers, 2 lists of 1, ring of 4, device at once", 2, full},
+     {.first = 3, .lists = 2, .device = {.at_once = true}},
+     everyday,
      looks},
     {{"3x1_at_once", everything, "3 producers, 1 list of 1, ring of 8, device at once", 3, full},
      {.log2 = 3, .first = 6, .producers = 3, .device = {.at_once = true}},
      everyday,
      looks},
+};
+// Small where completion is by MSI: CONS shows its error code from then on, and each poll looks at GERROR.
+const explored illegal[] = {
     {{"2x1_illegal", "an illegal command's own caller is told, nobody else; the queue goes on",
       "2 producers, 1 list of 1, one illegal, ring of 4", 3, full},
      {.first = 3, .illegal = 0},
@@ -64,31 +72,41 @@ const explored mended[] = {
     {{"2x1_recover", "recover() beside others harms nobody", "2 producers, 1 list of 1, one recover(), ring of 4", 4,
       full},
      {.first = 3},
-     everyday,
+     deep,
      looks},
+};
+
+struct grouping {
+  unsigned groups = 1;
+  unsigned size = 2;
 };
 
 /// A family for one configuration. Names and cases live as long as the program.
 template <class Scenario, std::size_t N>
-void add(const std::string& prefix, const explored (&cases)[N], unsigned groups, unsigned group_size) {
+void add(const std::string& prefix, const explored (&cases)[N], const grouping& by, bool is_small = true) {
   static std::list<std::string> names;
   static std::list<explored> kept;
   for (const explored& e : cases) {
     names.push_back(prefix + e.about.name);
     kept.push_back(e);
     kept.back().about.name = names.back().c_str();
-    kept.back().work.groups = groups;
-    kept.back().work.group_size = group_size;
+    if (!is_small) kept.back().size = deep;
+    kept.back().work.groups = by.groups;
+    kept.back().work.group_size = by.size;
     add_explored<Scenario>(kept.back());
   }
 }
 
 template <class Config>
-void add_config(const std::string& prefix, unsigned groups = 1, unsigned group_size = 2) {
-  add<queue_scenario<Config>>(prefix, plain, groups, group_size);
-  add<late_scenario<Config>>(prefix, late, groups, group_size);
-  add<late_scenario<Config, true>>(prefix, stopped, groups, group_size);
-  add<mended_scenario<Config>>(prefix, mended, groups, group_size);
+void add_config(const std::string& prefix, const grouping& by = {}) {
+  const bool msi = Config::completion::by_msi();
+  add<queue_scenario<Config>>(prefix, small, by);
+  add<queue_scenario<Config>>(prefix, large, by);
+  add<queue_scenario<Config>>(prefix, at_once, by, msi && Config::allocation::claims_before_space);
+  add<queue_scenario<Config>>(prefix, illegal, by, msi);
+  add<late_scenario<Config>>(prefix, late, by);
+  add<late_scenario<Config, true>>(prefix, stopped, by);
+  add<mended_scenario<Config>>(prefix, mended, by);
 }
 
 template <class Strategy>
@@ -98,10 +116,12 @@ void add_strategy(const std::string& name) {
   add_config<by_cons>(name + "/cons/");
   add_config<by_msi>(name + "/msi/");
   if (!Strategy::gathers_in_groups) return;
-  add_config<by_cons>(name + "/cons/one_group/", 2, 3);
-  add_config<by_cons>(name + "/cons/two_groups/", 2, 1);
-  add_config<by_msi>(name + "/msi/one_group/", 2, 3);
-  add_config<by_msi>(name + "/msi/two_groups/", 2, 1);
+  constexpr grouping one{2, 3};
+  constexpr grouping two{2, 1};
+  add_config<by_cons>(name + "/cons/one_group/", one);
+  add_config<by_cons>(name + "/cons/two_groups/", two);
+  add_config<by_msi>(name + "/msi/one_group/", one);
+  add_config<by_msi>(name + "/msi/two_groups/", two);
 }
 
 const bool added = [] {

@@ -25,6 +25,23 @@ struct run_options {
   pool_options pool;
 };
 
+struct exhaust_options {
+  std::string pattern;
+  bool deep = false;  ///< also what takes minutes to hours
+  bool list = false;  ///< say what there is
+  double cut = 0;     ///< seconds after which a search is cut; 0: never
+  std::string json;
+  std::string record;  ///< write the counts of complete searches here
+  pool_options pool;
+};
+
+struct exhaust_child_options {
+  std::string scenario;
+  bool sound = false;            ///< without what is broken in a wrong variant
+  std::uint64_t executions = 0;  ///< stop after so many
+  double cut = 0;
+};
+
 struct table_options {
   std::string json;
   std::string markdown;  ///< orderings only
@@ -45,6 +62,8 @@ int run_wrong(const table_options& options);
 int merge_runs(const std::vector<std::string>& files, const std::string& json);
 int replay(const single_options& options);
 int run_child(const single_options& options);
+int exhaust(const exhaust_options& options);
+int exhaust_child(const exhaust_child_options& options);
 
 /// Arguments for `cmdq-check child` that explore this.
 std::vector<std::string> child_arguments(const facts& about, const request& how, const std::optional<mutant>& weaken);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// cmdq-check: explores the shipped headers under Relacy. Exit status 0: as expected, 1: not, 2: bad usage.
+// cmdq-check: explores the shipped headers, under Relacy or completely under sequential consistency. Exit status 0: as
+// expected, 1: not, 2: bad usage.
 #include "commands.hpp"
 
 #include <fmt/format.h>
@@ -72,10 +73,12 @@ struct single_cli {
 };
 
 struct program {
-  CLI::App app{"Explores the command queue under Relacy"};
+  CLI::App app{"Explores the command queue"};
   run_options run;
   table_options orderings;
   table_options wrong;
+  exhaust_options complete;
+  exhaust_child_options complete_child;
   single_cli replay_cli;
   single_cli child_cli;
   std::vector<std::string> files;
@@ -85,6 +88,8 @@ struct program {
   CLI::App* replay_command = app.add_subcommand("replay", "show the failing execution of one scenario");
   CLI::App* orderings_command = app.add_subcommand("orderings", "weaken each row of the table of orderings");
   CLI::App* wrong_command = app.add_subcommand("wrong", "known bugs, each of which must be found");
+  CLI::App* exhaust_command = app.add_subcommand("exhaust", "every interleaving, sequentially consistent");
+  CLI::App* exhaust_child_command = app.add_subcommand("exhaust-child", "one search, answered as JSON")->group("");
   CLI::App* merge_command = app.add_subcommand("merge", "join the results of all shards of a run");
   CLI::App* child_command = app.add_subcommand("child", "one exploration, answered as JSON")->group("");
 
@@ -113,11 +118,30 @@ struct program {
     orderings_command->add_option("--markdown", orderings.markdown, "write the table as Markdown here");
     merge_command->add_option("files", files, "results of run --json, one for each shard")->required();
     merge_command->add_option("--json", merged, "write the joint result here");
+    add_exhaust();
     replay_cli.add(*replay_command);
     child_cli.add(*child_command);
   }
 
+  void add_exhaust() {
+    CLI::App& sub = *exhaust_command;
+    sub.add_option("pattern", complete.pattern, "part of the names");
+    sub.add_flag("--deep", complete.deep, "also those that take minutes to hours");
+    sub.add_flag("--list", complete.list, "say what each proves, and its bounds");
+    sub.add_option("--cut", complete.cut, "seconds after which a search is cut, which is then not complete");
+    sub.add_option("--json", complete.json, "write the results here ('-': standard output)");
+    sub.add_option("--record", complete.record, "write the executions counted here, as exhaust_counts.inc");
+    add_pool(sub, complete.pool);
+    CLI::App& child = *exhaust_child_command;
+    child.add_option("scenario", complete_child.scenario)->required();
+    child.add_flag("--sound", complete_child.sound);
+    child.add_option("--executions", complete_child.executions);
+    child.add_option("--cut", complete_child.cut);
+  }
+
   int execute() {
+    if (*exhaust_command) return exhaust(complete);
+    if (*exhaust_child_command) return exhaust_child(complete_child);
     if (*list_command) return list_scenarios();
     if (*run_command) return run_correct(run);
     if (*orderings_command) return run_orderings(orderings);

@@ -34,9 +34,8 @@ child start_child(job what) {
   if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("cannot make a pipe");
   std::vector<char*> argv;
   std::string self = "/proc/self/exe";
-  std::string command = "child";
   argv.push_back(self.data());
-  argv.push_back(command.data());
+  argv.push_back(what.command.data());
   for (std::string& a : what.args) argv.push_back(a.data());
   argv.push_back(nullptr);
   const pid_t pid = fork();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Runs this program again, once for each exploration: Relacy keeps global state, so one process explores one thing.
+// Runs this program again, once for each exploration: the engines keep global state, so one process explores one thing.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,8 +13,9 @@ namespace cmdq::checks {
 
 struct job {
   std::size_t id = 0;             ///< the caller's own number
-  std::vector<std::string> args;  ///< of `cmdq-check child`
+  std::vector<std::string> args;  ///< of the subcommand
   double weight = 1;              ///< share of the work, for the estimate
+  std::string command = "child";  ///< the subcommand that explores
 };
 
 /// What a child printed; {"result": "crashed" or "ran too long", "detail": ...} when it printed nothing.

@@ -140,10 +140,10 @@ struct atc_scenario : scenario {
 };
 
 /// Words that know when they were built: using one before its construction is visible is a race.
-struct born_platform : relacy_platform {
+struct born_platform : P {
   template <class T>
-  class atomic : public relacy_platform::atomic<T> {
-    using base = relacy_platform::atomic<T>;
+  class atomic : public P::atomic<T> {
+    using base = P::atomic<T>;
 
    public:
     atomic() { arena_words::note(this, true); }

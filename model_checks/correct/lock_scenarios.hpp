@@ -78,7 +78,7 @@ struct no_overtaking : scenario {
     noting_wait::waiting = false;
     ++shared;
     check(exclusive == 0, "no exclusive holder beside a sharer");
-    P::pause(&lock, 0);
+    P::yield();
     --shared;
     lock.unlock_shared();
   }
@@ -134,7 +134,7 @@ struct last_sharer : scenario {
     if (lock.try_unlock_shared()) return;
     ++last;
     check(last == 1 && exclusive == 0, "the last sharer is alone");
-    P::pause(&lock, 0);
+    P::yield();
     --last;
     lock.unlock_shared();
   }

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // The machinery checks itself: the smallest scenario in which an order is needed.
-#include "../support/relacy_platform.hpp"
+#include "../support/platform.hpp"
 #include "../support/scenario.hpp"
 
 namespace cmdq::checks {
 namespace {
-
-using P = relacy_platform;
 
 struct message_passing : scenario {
   static constexpr facts about{.name = "self/message_passing",

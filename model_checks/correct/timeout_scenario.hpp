@@ -11,7 +11,7 @@ struct timeout_scenario : queue_scenario<Config> {
   using base = queue_scenario<Config>;
   using base::base;
   bool inserted[2] = {};
-  unsigned ended = 0;
+  P::atomic<std::uint32_t> ended;
 
   void produce(unsigned index) override {
     command list[max_commands];
@@ -20,9 +20,9 @@ struct timeout_scenario : queue_scenario<Config> {
     const bool owes = inserted[index];
     const outcome next = time_out(index, list);
     check(!owes || next.inserted == 0, "what is owed is settled before anything is inserted");
-    ++ended;
+    ended.fetch_add(1, at<site::device_hold>);
     if (index != 0) return;
-    while (ended != 2) P::pause(nullptr, 0);
+    while (ended.load(at<site::device_hold>) != 2) P::pause(nullptr, 0);
     this->device_.release();
     while (this->queue_.recover() != status::ok) P::pause(nullptr, 0);
     check(this->device_.executed(tag_of(0, 0, 0)) == inserted[0], "recover() waits for what was in the ring");

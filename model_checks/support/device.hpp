@@ -20,6 +20,7 @@ struct manners {
   bool defer_effects = false;       ///< effects become visible only with the next CMD_SYNC, as the architecture allows
   std::uint32_t stall_after = ~0U;  ///< commands after which it stands still until released
   std::uint32_t gone_after = ~0U;   ///< commands after which it is gone: CONS reads as all ones, nothing is executed
+  bool at_once = false;             ///< works inside the PROD write, in its writer's thread
   bool msi_before_effects = false;  ///< wrong: signals a CMD_SYNC before the effects
   bool cons_before_fetch = false;   ///< wrong: moves CONS before it has read the entry
 };
@@ -64,11 +65,16 @@ class participant_device {
     check(ahead != 0 && ahead <= shape_.entries(), "PROD moves forward, by at most a lap");
     told_ += ahead;
     check(distance(fetched_, told_) <= static_cast<std::int32_t>(shape_.entries()), "PROD is at most a lap ahead");
+    while (manners_.at_once && next_ != told_ && !failed_) serve();
   }
   std::uint32_t read_cons() noexcept { return gone() ? device_gone : cons_.load(at<site::device_cons_read>); }
   std::uint32_t read_gerror() noexcept { return gerror_.load(at<site::device_gerror_read>); }
   std::uint32_t read_gerrorn() noexcept { return gerrorn_.load(at<site::device_ack_read>); }
-  void write_gerrorn(std::uint32_t v) noexcept { gerrorn_.store(v, at<site::device_ack_write>); }
+  void write_gerrorn(std::uint32_t v) noexcept {
+    gerrorn_.store(v, at<site::device_ack_write>);
+    if (manners_.at_once && failed_) stands_still();
+    while (manners_.at_once && next_ != told_ && !failed_) serve();
+  }
 
   /// The device's thread: until `finished` holds and everything told is done.
   template <class Finished>
@@ -89,7 +95,7 @@ class participant_device {
     }
   }
 
-  void release() noexcept { manners_.stall_after = ~0U; }
+  void release() noexcept { released_.store(1, at<site::device_hold>); }
   [[nodiscard]] bool executed(unsigned tag) const noexcept { return executed_[tag]; }
   [[nodiscard]] unsigned syncs() const noexcept { return syncs_; }
   [[nodiscard]] position next() const noexcept { return next_; }
@@ -99,7 +105,7 @@ class participant_device {
 
   /// Stalled by the scenario, or stopped by an error that nobody has acknowledged.
   bool stands_still() {
-    if (commands_ >= manners_.stall_after) return true;
+    if (commands_ >= manners_.stall_after && released_.load(at<site::device_hold>) == 0) return true;
     if (!failed_) return false;
     const std::uint32_t ack = gerrorn_.load(at<site::device_ack_read>);
     if (((ack ^ raised_) & gerror::cmdq_err) != 0) return true;
@@ -208,6 +214,7 @@ class participant_device {
   P::atomic<std::uint32_t> cons_;
   P::atomic<std::uint32_t> gerror_;
   P::atomic<std::uint32_t> gerrorn_;
+  P::atomic<std::uint32_t> released_;
 };
 
 static_assert(device_type<participant_device>);

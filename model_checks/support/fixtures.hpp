@@ -2,7 +2,7 @@
 // Memory and configuration that the scenarios share.
 #pragma once
 
-#include "relacy_platform.hpp"
+#include "platform.hpp"
 #include "scenario.hpp"
 
 #include <cmdq/allocation/combining.hpp>
@@ -12,16 +12,14 @@
 
 namespace cmdq::checks {
 
-using P = relacy_platform;
-
 /// A ring's memory, for up to 16 entries, 3 producers, 2 groups, and lists of 3.
 inline constexpr std::uint64_t ring_address = 0x10000;
 using ring_storage = fixed_memory<P, 4, 3, 2, 3>;
 
 /// What `ring` needs to know of a configuration.
-template <class Wait = wait::spin>
+template <class Wait = busy_wait>
 struct ring_config {
-  using platform = relacy_platform;
+  using platform = P;
   using wait = Wait;
   using allocation = cmdq::allocation::combining;
   using stats = cmdq::stats::none;

@@ -10,9 +10,9 @@
 namespace cmdq::checks {
 
 template <class Allocation, class Completion = completion::poll_cons, class Reclaim = reclaim::counted,
-          class Wait = wait::spin>
+          class Wait = busy_wait>
 struct checked_config {
-  using platform = relacy_platform;
+  using platform = P;
   using wait = Wait;
   using allocation = Allocation;
   using completion = Completion;
@@ -50,9 +50,10 @@ class queue_scenario : public scenario {
     }
   }
 
+  [[nodiscard]] unsigned daemons() const override { return work_.device.at_once ? 0 : 1; }
   void thread(unsigned index) override {
     if (index == work_.producers) {
-      device_.run([this] { return left_ == 0; });
+      device_.run([this] { return P::threads_must_end && left_ == 0; });
     } else {
       produce(index);
       --left_;
@@ -133,7 +134,7 @@ class queue_scenario : public scenario {
 
   static position start_of(const workload& w) {
     const unsigned n = 1U << w.log2;
-    return w.first != workload::any_start ? w.first : static_cast<position>(rl::rand(2 * n)) - n;
+    return w.first != workload::any_start ? w.first : any_number(2 * n) - n;
   }
   plan<P> checked_plan() {
     options o;

@@ -91,6 +91,7 @@ class arena_words {
 };
 
 struct relacy_platform {
+  static constexpr bool threads_must_end = true;
   static constexpr unsigned rounds_per_clock_check = 1;
   static constexpr std::uint64_t look_period_ns = 2;
 

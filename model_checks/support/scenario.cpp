@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "scenario.hpp"
 
-#include "relacy_platform.hpp"
+#include "platform.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -42,8 +42,16 @@ const registered* find_scenario(std::string_view name) {
   return nullptr;
 }
 
+#if defined(CMDQ_EXHAUST)
+std::uint32_t any_number(std::uint32_t n) { return n - 1; }
+void check(bool holds, const char* what) {
+  if (!holds) exhaust::explorer::at_work()->fail(what);
+}
+#else
+std::uint32_t any_number(std::uint32_t n) { return rl::rand(n); }
 void check(bool holds, const char* what) {
   if (!holds) rl::ctx().fail_test(what, rl::test_result_user_assert_failed, where("check"));
 }
+#endif
 
 }  // namespace cmdq::checks

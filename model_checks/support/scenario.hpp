@@ -42,7 +42,8 @@ class scenario {
  public:
   virtual ~scenario() = default;
   virtual void thread(unsigned index) = 0;
-  virtual void finish() {}  ///< after all threads; sees everything they did
+  [[nodiscard]] virtual unsigned daemons() const { return 0; }  ///< last threads, which need not end where P says so
+  virtual void finish() {}                                      ///< after all threads; sees everything they did
 };
 
 struct registered {
@@ -72,6 +73,9 @@ class registration {
     return ::new (storage) S;
   }
 };
+
+/// A number below `n` that the search chooses; the explorer takes the largest.
+std::uint32_t any_number(std::uint32_t n);
 
 /// Assertion inside a scenario: fails the execution with `what` in its history.
 void check(bool holds, const char* what);

@@ -25,7 +25,7 @@ class ring<Device, checks::hands_over_early> : public ring<Device, checks::combi
   using typename base::who;
 
   bool await_valid(position& from, position to, who& w) {
-    waits& mine = waits_[rl::thread_index()];
+    waits& mine = waits_[checks::P::index()];
     if (mine.in_turn) return base::await_valid(from, to, w);
     mine.from = from;
     mine.to = to;
@@ -33,14 +33,14 @@ class ring<Device, checks::hands_over_early> : public ring<Device, checks::combi
     return true;
   }
   bool await_turn(position start, who& w) {
-    waits& mine = waits_[rl::thread_index()];
+    waits& mine = waits_[checks::P::index()];
     if (passed(mine.from, start)) base::await_valid(mine.from, mine.to, w);
     mine.in_turn = base::await_turn(start, w);
     return mine.in_turn;
   }
   void tell(position start, position end, who& w) {
     base::tell(start, end, w);
-    waits_[rl::thread_index()].in_turn = false;
+    waits_[checks::P::index()].in_turn = false;
   }
 
  private:

@@ -71,12 +71,12 @@ struct drawn_before_claim {
     using base::base;
     using typename base::who;
     status reserve(std::uint32_t n, intent what, written how, who& w, reservation& r) noexcept {
-      drawn_[rl::thread_index()] = this->claimed();
+      drawn_[P::index()] = this->claimed();
       return base::reserve(n, what, how, w, r);
     }
     status complete(reservation& r, who& w) noexcept {
       reservation early = r;
-      early.start = drawn_[rl::thread_index()];
+      early.start = drawn_[P::index()];
       early.done_at -= r.start - early.start;
       return base::complete(early, w);
     }
@@ -100,7 +100,7 @@ struct locks_before_space {
    public:
     template <class Allocation>
     void offer(Allocation& allocation, position cons) noexcept {
-      bool& locked = locked_[rl::thread_index()];
+      bool& locked = locked_[P::index()];
       time_budget<Platform> forever(no_deadline);
       if (!locked) base::enter(1, forever);
       locked = true;
@@ -150,10 +150,10 @@ struct locks_late {
     using base = reclaim::sync_locked::state<Platform, Wait>;
 
    public:
-    void enter(std::uint32_t n, time_budget<Platform>&) noexcept { owed_[rl::thread_index()] += n; }
+    void enter(std::uint32_t n, time_budget<Platform>&) noexcept { owed_[P::index()] += n; }
     template <class Allocation>
     void leave(Allocation& allocation, position cons) noexcept {
-      std::uint32_t& n = owed_[rl::thread_index()];
+      std::uint32_t& n = owed_[P::index()];
       time_budget<Platform> forever(no_deadline);
       if (n != 0) base::enter(n, forever);
       n = 0;

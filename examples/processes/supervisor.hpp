@@ -222,7 +222,7 @@ class supervisor {
       results_.cells_missing = settings_.workers;
       for (auto& p : all)
         if (queue_.queue().attach(p) == cmdq::status::ok) --results_.cells_missing;
-      if (results_.cells_missing == 0 || rebuilt || results_.kills == kills_before_) return;
+      if (results_.cells_missing == 0 || rebuilt || owing_ == 0) return;
       rebuild();
     }
   }

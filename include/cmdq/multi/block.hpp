@@ -44,10 +44,16 @@ constexpr uint64_t fingerprint_of() noexcept {
   using P = typename Config::platform;
   uint64_t hash = detail::names<Device, P, typename Config::allocation, typename Config::completion,
                                 typename Config::reclaim, typename Config::wait>(detail::hash_start);
-  for (const uint64_t size :
-       {sizeof(command_queue<Device, Config>), sizeof(Device), alignof(Device), sizeof(producer_cell<P>),
-        sizeof(gather_group<P>), sizeof(mailbox_line<P>), sizeof(ring_entry<P>), sizeof(options), sizeof(block_layout)})
-    hash = detail::mix(hash, size);
+  const uint64_t sizes[] = {sizeof(command_queue<Device, Config>),
+                            sizeof(Device),
+                            alignof(Device),
+                            sizeof(producer_cell<P>),
+                            sizeof(gather_group<P>),
+                            sizeof(mailbox_line<P>),
+                            sizeof(ring_entry<P>),
+                            sizeof(options),
+                            sizeof(block_layout)};
+  for (const uint64_t size : sizes) hash = detail::mix(hash, size);
   return hash;
 }
 

@@ -35,7 +35,6 @@ HOSTED = {"platform/hosted.hpp", "platform/hosted_processes.hpp", "platform/boos
           "platform/hosted_signals.hpp"}
 FREESTANDING = {"stddef.h", "stdint.h"}
 # Placement new is in <new>, which has no other form.
-ALLOWED_BESIDES = {"multi/shared_queue.hpp": {"new"}}
 
 MEMORY_ORDER = re.compile(r"\bmemory_order\b|\bmemory_order_\w+|__ATOMIC_[A-Z]+")
 NOT_IN_HEADERS = re.compile(r"\b(throw|try|catch|dynamic_cast|typeid|malloc|delete)\b(?!\s*;)|\bnew\s+\w+|\bstd::j?thread\b")

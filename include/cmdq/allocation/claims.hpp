@@ -223,7 +223,7 @@ class claims {
   }
   /// [S] Entries before this are free.
   [[nodiscard]] [[gnu::always_inline]] position room_end() const noexcept {
-    return cons_.load(at<site::cons_space>) + ring_.shape().entries();
+    return cons_.load(at<site::cons_space>) + ring().shape().entries();
   }
 
   /// Harmless commands in place of those of a call that has ended.

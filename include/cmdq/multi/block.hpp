@@ -4,6 +4,17 @@
 
 #include <cmdq/queue/command_queue.hpp>
 
+#include <stddef.h>
+
+namespace cmdq::multi {
+/// Where an object is built. <new> would be a library's header.
+struct in_block {
+  void* memory;
+};
+}  // namespace cmdq::multi
+
+inline void* operator new(size_t, cmdq::multi::in_block where) noexcept { return where.memory; }
+
 namespace cmdq::multi {
 
 /// Where everything lies in the block: bytes from its start.

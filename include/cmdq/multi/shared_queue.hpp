@@ -5,8 +5,6 @@
 
 #include <cmdq/multi/block.hpp>
 
-#include <new>
-
 namespace cmdq::multi {
 
 /// One process's view of a block; a plain handle, copied at will, which owns nothing. Queue and device in the block
@@ -46,7 +44,7 @@ class shared_queue {
     const ring_memory<P> m = arrays(memory, *where, o, device_base);
     const auto p = make_plan<Config>(o, m);
     if (!p) return p.why();
-    auto* const head = new (memory) block_header<P>;
+    auto* const head = new (in_block{memory}) block_header<P>;
     head->magic.store(0, at<site::setup>);
     construct(m.cells, o.producers);
     construct(m.groups, o.groups);
@@ -55,8 +53,8 @@ class shared_queue {
     construct(m.range_ends, 1U << o.log2_size);
     if (Config::allocation::delegates) construct(m.mailboxes, o.producers * lines_per_mailbox(o.batch_limit));
     construct(m.entries, 1U << o.log2_size);
-    auto* const device = new (at_offset<void>(memory, where->device)) Device(static_cast<Args&&>(args)...);
-    new (at_offset<void>(memory, where->queue)) queue_type(*p, *device);
+    auto* const device = new (in_block{at_offset<void>(memory, where->device)}) Device(static_cast<Args&&>(args)...);
+    new (in_block{at_offset<void>(memory, where->queue)}) queue_type(*p, *device);
     head->describe(fingerprint_of<Device, Config>(), o, *where, device_base);
     head->magic.store(block_magic, at<site::setup>);
     return shared_queue(memory, where->queue, where->device);
@@ -97,7 +95,7 @@ class shared_queue {
   }
   template <class T>
   static void construct(T* first, uint32_t n) noexcept {
-    for (uint32_t i = 0; i < n; ++i) new (first + i) T();
+    for (uint32_t i = 0; i < n; ++i) new (in_block{first + i}) T();
   }
   static refusal check_memory(const void* memory) noexcept {
     if (memory == nullptr) return {status::invalid_argument, "memory", 0, 0};

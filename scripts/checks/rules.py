@@ -34,7 +34,6 @@ RING_HEADERS = {"queue/options.hpp", "queue/ring.hpp", "queue/errors.hpp", "queu
 HOSTED = {"platform/hosted.hpp", "platform/hosted_processes.hpp", "platform/boost_atomic.hpp", "platform/std_atomic.hpp",
           "platform/hosted_signals.hpp"}
 FREESTANDING = {"stddef.h", "stdint.h"}
-# Placement new is in <new>, which has no other form.
 
 MEMORY_ORDER = re.compile(r"\bmemory_order\b|\bmemory_order_\w+|__ATOMIC_[A-Z]+")
 NOT_IN_HEADERS = re.compile(r"\b(throw|try|catch|dynamic_cast|typeid|malloc|delete)\b(?!\s*;)|\bnew\s+\w+|\bstd::j?thread\b")

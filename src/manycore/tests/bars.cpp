@@ -36,7 +36,8 @@ CHECKED_TEST(the_librarys_strategies_keep_their_lead) {
     if (over < b.least)
       below += fmt::format(" {} {} over {} at {} CPUs: {:.3f} < {:.3f};", b.topology, b.strategy, b.over, b.cpus, over,
                            b.least);
-    CHECK(mine.fairness >= 0.8);
+    const auto own = strategies(role::own);
+    CHECK(std::find(own.begin(), own.end(), b.strategy) == own.end() || mine.fairness >= 0.8);
   }
   test::holds(below.empty(), below);
 }

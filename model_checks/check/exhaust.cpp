@@ -30,7 +30,7 @@ std::vector<planned> planned_searches(const exhaust_options& options) {
   for (const listed& s : exhaust::scenarios()) {
     if (s.name.find(options.pattern) == std::string::npos || (s.what == kind::deep && !options.deep)) continue;
     plan.push_back({s, false});
-    if (s.what == kind::wrong && s.broken_site) plan.push_back({s, true});
+    if (s.what == kind::wrong && s.broken_site && s.not_found_because == nullptr) plan.push_back({s, true});
   }
   if (plan.empty())
     throw std::invalid_argument(

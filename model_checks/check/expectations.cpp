@@ -12,8 +12,6 @@ constexpr rejection rejections[] = {
     {{site::told_store, order::acq_rel}, "handed_on/cmpxchg_loop"},
     {{site::left_add, order::acq_rel}, "handed_on/cmpxchg_loop"},
     {{site::left_count, order::acq_rel}, "handed_on/cmpxchg_loop"},
-    {{site::left_look, order::acq_rel}, "handed_on/combining_grouped_random"},
-    {{site::left_put, order::acq_rel}, "handed_on/combining_grouped_random"},
     {{site::left_take, order::release}, "handed_on/cmpxchg_loop"},
     {{site::line_leave, order::acq_rel}, "line/two"},
     {{site::line_again, order::acq_rel}, "line/two"},
@@ -31,8 +29,8 @@ constexpr rejection rejections[] = {
     {{site::cons_done, order::relaxed}, "queue/owner_bits/cons/2x2_late"},
     {{site::cons_advance, order::relaxed}, "queue/owner_bits/cons/2x2_late"},
     {{site::told_look, order::relaxed}, "queue/combining/cons/2x2_late"},
-    {{site::group_open, order::acq_rel}, "handed_on/combining_grouped"},
-    {{site::group_opened, order::acq_rel}, "handed_on/combining_grouped"},
+    {{site::group_open, order::acq_rel}, "handed_on/patient_leader"},
+    {{site::group_opened, order::acq_rel}, "handed_on/patient_leader"},
     {{site::group_hand_over, order::acq_rel}, "handed_on/combining_grouped"},
     {{site::group_turn, order::acq_rel}, "handed_on/combining_grouped"},
     {{site::shared_unlock, order::relaxed}, "lock/sharer_then_exclusive"},
@@ -76,7 +74,13 @@ constexpr rejection rejections[] = {
 constexpr const char* seq_cst_conditions =
     "Relacy executes what is seq_cst in the order of execution, and both ends of every condition are; in C++ nothing "
     "else orders the condition before the second look";
+constexpr const char* old_state =
+    "lost only if the state is seen as it was three stores ago (none, put, taken, put back), of which Relacy keeps "
+    "two, "
+    "or two stores ago within the few steps of a second look: not met in 400000 random executions";
 constexpr explanation explanations[] = {
+    {{site::left_look, order::acq_rel}, old_state},
+    {{site::left_put, order::acq_rel}, old_state},
     {{site::left_take, order::acquire}, seq_cst_conditions},
     {{site::left_again, order::relaxed}, seq_cst_conditions},
 };

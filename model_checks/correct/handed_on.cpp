@@ -91,6 +91,43 @@ struct handed_on_grouped_random : handed_on<allocation::combining, 2, 2> {
                                .iterations = 60000};
 };
 
+/// A leader that has all the time in the world waits for its member's entries, and for nothing else.
+struct patient_leader : scenario {
+  static constexpr facts about{.name = "handed_on/patient_leader",
+                               .proves = "a leader without a deadline does not wait for ever for a member that gave up",
+                               .bounds = "2 producers of one group, 1 list of 1, one of which gives up at once",
+                               .threads = 2,
+                               .how = schedule::bounded,
+                               .bound = 3};
+  using queue_type = command_queue<prod_only_device, leaving_config<allocation::combining>>;
+
+  ring_storage memory;
+  prod_only_device device;
+  queue_type queue{plan<P>{{.log2_size = 4,
+                            .batch_limit = 1,
+                            .producers = 2,
+                            .deadline_ns = no_deadline,
+                            .groups = 2,
+                            .cpus_per_group = 2},
+                           memory.at_device_address(ring_address)},
+                   device};
+  queue_type::producer producers[2];
+
+  patient_leader() {
+    for (auto& p : producers) check(queue.attach(p) == status::ok, "as many producers as options.producers can attach");
+  }
+  void thread(unsigned index) override {
+    const command c{{0x11, index}};
+    if (index == 0) {
+      check(producers[0].insert(&c, 1).ok(), "a call without a deadline ends well");
+    } else {
+      check(producers[1].issue_for(&c, 1, 0).code == status::timeout, "the device does nothing");
+    }
+  }
+  void finish() override { check(device.last() == 3, "the device was told everything, and a CMD_SYNC"); }
+};
+const registration<patient_leader> r6;
+
 const registration<handed_on_cmpxchg_loop> r1;
 const registration<handed_on_owner_bits> r2;
 const registration<handed_on_combining> r3;

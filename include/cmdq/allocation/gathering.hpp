@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cmdq/allocation/reservation.hpp>
+#include <cmdq/core/offset_ptr.hpp>
 #include <cmdq/queue/options.hpp>
 #include <cmdq/wait/await.hpp>
 

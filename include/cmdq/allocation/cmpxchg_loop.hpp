@@ -94,7 +94,8 @@ struct cmpxchg_loop {
       reclaim_.abandon();
       return true;
     }
-    static constexpr bool counts(const reservation&) noexcept { return false; }
+    /// Its caller has entered the lock already: whoever tells the device for it leaves the lock, too.
+    static constexpr bool counts(const reservation& r) noexcept { return Reclaim::may_lag && r.waited; }
   };
 };
 

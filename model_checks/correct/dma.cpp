@@ -69,7 +69,8 @@ struct gate_closed : gate_scenario<dma::gate<P>> {
       .proves = "nobody is inside once the gate is empty (L88); who comes in later sees what was done",
       .bounds = "1 call, then another, beside closing and opening",
       .threads = 2,
-      .how = schedule::full};
+      .how = schedule::bounded,
+      .bound = 3};
 };
 
 /// A producer of the queue passes from one call to the next.
@@ -88,7 +89,8 @@ struct atc_attached : atc_scenario {
                                .proves = "an ATC that may hold a translation is named by the unmap's invalidation",
                                .bounds = "1 unmap beside 1 attach and a walk",
                                .threads = 2,
-                               .how = schedule::full};
+                               .how = schedule::bounded,
+                               .bound = 2};
 };
 
 struct lazy_switch : lazy_scenario {

@@ -51,12 +51,12 @@ struct wrong_flush_no_fence : flush_scenario<dma::flush_queue<P>> {
 
 struct wrong_slot : slot_scenario {
   static constexpr facts about{.name = "wrong/producer_looked_at_then_taken",
-                               .proves = "two calls use one producer",
+                               .proves = "a producer that is given back in between stays taken",
                                .bounds = "2 calls, 1 producer",
                                .threads = 2,
                                .how = schedule::bounded,
                                .bound = 3,
-                               .expected = ending::data_race,
+                               .expected = ending::livelock,
                                .broken = {site::slot_own, fault::lost_update}};
 };
 struct wrong_atc : atc_scenario {
@@ -64,18 +64,21 @@ struct wrong_atc : atc_scenario {
                                .proves = "an ATC is filled from an entry whose invalidation does not name it",
                                .bounds = "1 unmap beside 1 attach and a walk",
                                .threads = 2,
-                               .how = schedule::full,
+                               .how = schedule::bounded,
+                               .bound = 2,
                                .expected = ending::assertion,
                                .broken = {site::atc_attach_fence, fault::skipped}};
 };
 struct wrong_gate : gate_scenario<dma::gate<P>> {
-  static constexpr facts about{.name = "wrong/gate_closed_in_two_steps",
-                               .proves = "a call comes in between the look at the gate and its closing",
-                               .bounds = "2 calls beside closing and opening",
-                               .threads = 2,
-                               .how = schedule::full,
-                               .expected = ending::data_race,
-                               .broken = {site::gate_close, fault::lost_update}};
+  static constexpr facts about{
+      .name = "wrong/gate_closed_in_two_steps",
+      .proves = "the gate is looked at and closed in two steps: a call that leaves in between is waited for, for ever",
+      .bounds = "2 calls beside closing and opening",
+      .threads = 2,
+      .how = schedule::bounded,
+      .bound = 3,
+      .expected = ending::livelock,
+      .broken = {site::gate_close, fault::lost_update}};
 };
 
 const registration<wrong_park_no_fence> r1;

@@ -37,7 +37,8 @@ struct fake_registers {
   block* b;
   std::uint32_t read32(std::uint32_t at) const {
     if (at == offset::cr0ack && b->answers && ++b->polls > b->late_polls) b->values[at] = b->values[offset::cr0];
-    if (at == offset::gbpa && b->late_gbpa-- == 0) b->values[at] &= 0x7fffffffU;
+    if (at == offset::gbpa && b->late_gbpa == 0) b->values[at] &= 0x7fffffffU;
+    if (at == offset::gbpa && b->late_gbpa != 0) --b->late_gbpa;
     return b->values[at];
   }
   void write32(std::uint32_t at, std::uint32_t v) const {

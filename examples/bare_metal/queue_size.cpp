@@ -36,6 +36,6 @@ bool queue_submit(queue::producer& p, const cmdq::command* list, uint32_t n, cmd
 }
 cmdq::status queue_poll(queue::producer& p, const cmdq::ticket& t) { return p.poll(t); }
 cmdq::status queue_wait(queue::producer& p, const cmdq::ticket& t, uint64_t ns) { return p.wait(t, ns); }
-cmdq::status queue_handle_errors(queue& q) { return q.handle_errors(); }
+cmdq::status queue_handle_errors(queue& q) { return q.handle_errors().code; }
 cmdq::status queue_recover(queue& q) { return q.recover(); }
 }

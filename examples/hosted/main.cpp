@@ -13,9 +13,9 @@ using platform = cmdq::default_config::platform;
 using smmu = cmdq::model::hardware<platform, cmdq::ring_entry<platform>>;  // or the registers of a real one
 
 int main() {
-  static cmdq::fixed_memory<platform, 8> memory;  // a ring of 2^8 entries
+  static cmdq::fixed_memory<platform, 10> memory;  // a ring of 2^10 entries
   smmu model(cmdq::model::device_drive::in_write);
-  if (model.attach(memory.memory().entries, 8, memory.memory().device_address) != cmdq::status::ok) return 2;
+  if (model.attach(memory.memory().entries, 10, memory.memory().device_address) != cmdq::status::ok) return 2;
   const auto plan = cmdq::make_plan<cmdq::default_config>({.batch_limit = 16, .producers = 4}, memory.memory());
   if (!plan) return 2;  // plan.why() names the option, its value and the limit
   cmdq::command_queue<smmu, cmdq::default_config> queue(*plan, model);

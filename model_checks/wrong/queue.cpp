@@ -58,11 +58,7 @@ const queue_case combining[] = {
 // clang-format on
 
 /// L02: the position to wait for is drawn before the claim. Another list may come between.
-struct drawn_before_claim {
-  static constexpr bool claims_before_space = allocation::cmpxchg_loop::claims_before_space;
-  static constexpr bool needs_range_ends = allocation::cmpxchg_loop::needs_range_ends;
-  static constexpr bool spreads_valid_bits = allocation::cmpxchg_loop::spreads_valid_bits;
-  static constexpr bool gathers_in_groups = allocation::cmpxchg_loop::gathers_in_groups;
+struct drawn_before_claim : allocation::cmpxchg_loop {
   template <class Ring, class Sync, class Reclaim>
   class state : public allocation::cmpxchg_loop::state<Ring, Sync, Reclaim> {
     using base = allocation::cmpxchg_loop::state<Ring, Sync, Reclaim>;

@@ -61,8 +61,14 @@ struct small_device {
 
 template <class Config, class Device>
 struct bench {
-  explicit bench(Device& d, options o) : queue(*make_plan<Config>(o, memory->memory()), d) {
+  explicit bench(Device& d, options o) : queue(planned(o, memory->memory()), d) {
     CMDQ_CHECK_EQ(queue.attach(me), status::ok);
+  }
+  static plan<P> planned(options o, const ring_memory<P>& m) {
+    o.log2_size = 8;
+    const auto p = make_plan<Config>(o, m);
+    CMDQ_CHECK(p.ok());
+    return *p;
   }
   std::unique_ptr<fixed_memory<P, 8, 2>> memory = std::make_unique<fixed_memory<P, 8, 2>>();
   command_queue<Device, Config> queue;
@@ -84,7 +90,7 @@ struct modelled {
   explicit modelled(const model::capabilities& caps = {}) : device(model::device_drive::in_write, caps) {
     const auto ring = memory->memory();
     CMDQ_CHECK_EQ(device.attach(ring.entries, 8, ring.device_address), status::ok);
-    queue.emplace(*make_plan<config<Allocation>>({.batch_limit = 16, .producers = 2}, ring), device);
+    queue.emplace(*make_plan<config<Allocation>>({.log2_size = 8, .batch_limit = 16, .producers = 2}, ring), device);
   }
   using queue_type = command_queue<hardware, config<Allocation>>;
   std::unique_ptr<fixed_memory<P, 8, 2>> memory = std::make_unique<fixed_memory<P, 8, 2>>();

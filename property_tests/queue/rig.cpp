@@ -81,8 +81,8 @@ refusal check_plan(const setup& s, const ring_memory<scheduled_platform>& m) {
   const auto with = [&]<class Allocation, class Completion>(Allocation, Completion) {
     return make_plan<rig_config<Allocation, Completion, reclaim::counted, wait::spin>>(s.opts, m).why();
   };
-#define CMDQ_CHECK_PLAN(name, locked)                                                 \
-  if (s.allocation == strategy::name)                                                 \
+#define CMDQ_CHECK_PLAN(name, locked) \
+  if (s.allocation == strategy::name) \
     return s.msi ? with(allocation::name{}, completion::poll_msi{}) : with(allocation::name{}, completion::poll_cons{});
   CMDQ_FOR_EACH_STRATEGY(CMDQ_CHECK_PLAN)
   return {status::invalid_argument, "allocation", static_cast<std::uint64_t>(s.allocation), 0};

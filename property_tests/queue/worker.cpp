@@ -115,8 +115,10 @@ status worker::insert(const std::vector<kind>& kinds) {
 status worker::fill(const std::vector<kind>& kinds) {
   const bool atc = kinds[0] == kind::atc || kinds[0] == kind::dead_atc;
   // A call that ended early may have left lists in the ring, too.
-  if (atc && (!owed_.empty() || !cut_short_.empty())) {  // the writer would refuse it: a CMD_SYNC must come between
+  if (atc && (!owed_.empty() || !cut_short_.empty() ||
+              submitted_)) {  // the writer would refuse it: a CMD_SYNC must come between
     if (const status s = issue({}); s != status::ok) return s;
+    submitted_ = false;
   }
   const std::size_t list = ask(kinds);
   asked(list).contiguous = true;
@@ -174,6 +176,7 @@ std::optional<kept_ticket> worker::submit(const std::vector<kind>& kinds) {
   if (waits) check_ok(list, answers_for);
   if (waits) settle(status::ok, list);
   asked(list).inserted = size(commands);
+  submitted_ = true;
   return kept_ticket{*t, list};
 }
 

@@ -62,6 +62,7 @@ class worker {
   std::uint32_t cpu_;
   const harm& expected_;
   std::vector<std::size_t> owed_;       ///< lists of ours that no waited call has answered for yet
+  bool submitted_ = false;              ///< lists whose CMD_SYNC may come later
   std::vector<std::size_t> cut_short_;  ///< lists whose calls ended early: a part may be answered for later
 };
 

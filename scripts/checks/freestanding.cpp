@@ -58,7 +58,7 @@ cmdq::status use() {
   if (!ticket) return ticket.code();
   if (const cmdq::status s = me.poll(*ticket); s != cmdq::status::ok) return s;
   if (const cmdq::status s = me.wait(*ticket, 1000); s != cmdq::status::ok) return s;
-  if (const cmdq::status s = queue.handle_errors(); s != cmdq::status::ok) return s;
+  if (const cmdq::status s = queue.handle_errors().code; s != cmdq::status::ok) return s;
   return queue.recover();
 }
 

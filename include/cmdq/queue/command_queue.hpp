@@ -373,9 +373,7 @@ class command_queue {
   status sync_before_atc(const command* list, uint32_t n, who& w, producer& by, outcome& o) noexcept {
     const bool needed = by.owes_sync() && n != 0 && opcode_of(own_copy(*list).word[0]) == opcode_atc_inv;
     if (!needed) return status::ok;
-    const status s = run(list, 0, true, w, by, o);
-    if (s == status::ok) by.shared_ticket_ = false;
-    return s;
+    return run(list, 0, true, w, by, o);
   }
 
   /// Inserts one list and, where it says so, waits for it.
@@ -389,6 +387,7 @@ class command_queue {
     ++o.lists;
     const status end = await_own(r, entered, w, by);
     if (end != status::ok) return end;
+    if (r.waited) by.shared_ticket_ = false;
     by.cell_->use.store(in_use::inside, at<site::cell_use>);  // there may be more pieces
     return r.changed ? status::invalid_argument : status::ok;
   }

@@ -33,9 +33,9 @@ struct options {
   device_limits device{};             ///< what the device can do: smmuv3::fit() asks it
 
   /// Does a single command need more than to be put at the end of the ring?
-  [[nodiscard]] constexpr bool special() const noexcept { return cuts_specially() | (groups != 1) | restricted(); }
+  [[nodiscard]] constexpr bool special() const noexcept { return cuts_specially() || groups != 1 || restricted(); }
   /// Do the quirks ask for more than a cut at the batch limit?
-  [[nodiscard]] constexpr bool cuts_specially() const noexcept { return sync_every_batch | repeat_invalidations; }
+  [[nodiscard]] constexpr bool cuts_specially() const noexcept { return sync_every_batch || repeat_invalidations; }
   /// Must each command pass permits(device, command)? Made of several compares: ask once per queue, not per call.
   [[nodiscard]] constexpr bool restricted() const noexcept { return device.restricts_commands(); }
 };

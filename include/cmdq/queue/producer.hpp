@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <cmdq/core/device_limits.hpp>
 #include <cmdq/queue/producer_cell.hpp>
 #include <cmdq/queue/ticket.hpp>
 #include <cmdq/queue/writer.hpp>
@@ -112,7 +113,7 @@ class producer {
     queue_ = nullptr;
   }
   /// Must a CMD_SYNC come before an ATC invalidation of this producer (bug L20)?
-  [[nodiscard]] bool owes_sync() const noexcept { return (unsynced_ != 0) | shared_ticket_; }
+  [[nodiscard]] bool owes_sync() const noexcept { return unsynced_ != 0 || shared_ticket_; }
   Queue* queue_ = nullptr;
   producer_cell<typename Queue::P>* cell_ = nullptr;
   writer<Queue>* writer_ = nullptr;  ///< that is open

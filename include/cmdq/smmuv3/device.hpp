@@ -119,20 +119,8 @@ class device {
   }
 
   /// Bits of cmdq::gerror that are active now. CMDQ_ERR is the queue's to repair; the others are for the driver's
-  /// GERROR handler. SFM means that the device has stopped for good.
+  /// GERROR handler, which acknowledges them through command_queue::acknowledge(). SFM means that the device has stopped for good.
   [[nodiscard]] uint32_t active_errors() noexcept { return (read_gerror() ^ read_gerrorn()) & gerror::mask; }
-
-  /// For the driver's GERROR interrupt: acknowledges every active error but CMDQ_ERR, SFM and MSI_CMDQ_ABT, which the
-  /// queue must see, and returns all that were active. GERRORN is shared with the queue's own repair: call it where the
-  /// two cannot overlap.
-  uint32_t acknowledge_others() noexcept {
-    const uint32_t seen = read_gerror();
-    const uint32_t acknowledged = read_gerrorn();
-    const uint32_t active = (seen ^ acknowledged) & gerror::mask;
-    const uint32_t mine = active & ~(gerror::cmdq_err | gerror::sfm | gerror::msi_cmdq_abt);
-    if (mine != 0) write_gerrorn(acknowledged ^ mine);
-    return active;
-  }
 
  private:
   static constexpr uint32_t enabled = registers::cr0::cmdqen.mask();

@@ -16,7 +16,8 @@ struct lock_holders : scenario {
 
   void thread(unsigned index) override {
     if (index < Sharers) {
-      lock.lock_shared();
+      time_budget<P> forever(no_deadline);
+      lock.lock_shared(1, forever);
       static_cast<void>(slot.get());
       if (lock.try_unlock_shared()) return;
       moved.set(moved.get() + 1);

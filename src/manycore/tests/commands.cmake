@@ -17,7 +17,7 @@ run(0 "8 combining +msi" simulate contention --topology soc-8 --time 200000 --js
   --trace ${WORK}/soc.trace.json)
 file(READ ${WORK}/soc.json json)
 string(JSON rows LENGTH "${json}" rows)
-expect(${rows} 12 "rows: 3 strategies at 1, 2, 4 and 8 CPUs")
+expect(${rows} 16 "rows: 4 strategies at 1, 2, 4 and 8 CPUs")
 string(JSON name GET "${json}" topology name)
 expect("${name}" "8-CPU SoC" "topology.name")
 file(READ ${WORK}/soc.trace.json trace)

@@ -38,6 +38,7 @@ struct small_device {
   ring_entry<P>* entries = nullptr;
   std::uint32_t writes_left = ~0U;
   std::uint32_t reads_behind = 0;
+  std::uint32_t lost_msis = 0;  ///< so many are not written, and nothing says so
   std::uint32_t prod = 0, cons = 0, behind = 0;
   void write_prod(std::uint32_t v) {
     prod = v;
@@ -48,7 +49,10 @@ struct small_device {
     if (entries == nullptr) return;
     auto& word = entries[(v - 1) & 0xff].word0;
     const std::uint64_t last = word.load(at<site::entry_word0>);
-    if (is_msi_sync(last)) word.store(last & ~0xffffffffULL, at<site::entry_word0>);
+    if (is_msi_sync(last) && lost_msis != 0) {
+      --lost_msis;
+    } else if (is_msi_sync(last))
+      word.store(last & ~0xffffffffULL, at<site::entry_word0>);
   }
   std::uint32_t read_cons() {
     if (behind != 0 && --behind == 0) cons = prod;
@@ -170,4 +174,40 @@ CMDQ_TEST(a_moved_writer_keeps_its_class) {
   CMDQ_CHECK_EQ(moved.push(legal), status::invalid_argument);
   CMDQ_CHECK_EQ(moved.push(atc), status::ok);
   CMDQ_CHECK_EQ(moved.commit(), status::ok);
+}
+
+// A writer that is open when its producer is moved goes on with the new one.
+CMDQ_TEST(r11_a_writer_commits_on_the_producer_that_it_was_moved_to) {
+  with_each_strategy([](auto strategy) {
+    small_device device;
+    bench<config<decltype(strategy)>, small_device> b(device, {.batch_limit = 16, .producers = 2});
+    auto w = b.me.reserve(2, true);
+    CMDQ_CHECK_EQ(w.push(legal), status::ok);
+    auto moved = std::move(b.me);
+    CMDQ_CHECK_EQ(moved.issue(&legal, 1).code, status::busy);
+    CMDQ_CHECK_EQ(w.push(legal), status::ok);
+    CMDQ_CHECK_EQ(w.commit(), status::ok);
+    CMDQ_CHECK_EQ(moved.issue(&legal, 1).code, status::ok);
+  });
+}
+
+// One MSI that is lost without a word costs one caller its deadline, and nobody else anything.
+CMDQ_TEST(r13_a_lost_msi_costs_one_time_out) {
+  with_each_strategy([](auto strategy) {
+    small_device device;
+    bench<config<decltype(strategy), completion::poll_msi>, small_device> b(
+        device, {.batch_limit = 16, .producers = 2, .deadline_ns = 1'000'000});
+    device.entries = b.memory->memory().entries;
+    typename decltype(b.queue)::producer other;
+    CMDQ_CHECK_EQ(b.queue.attach(other), status::ok);
+    CMDQ_CHECK_EQ(b.me.issue(&legal, 1).code, status::ok);
+    device.lost_msis = 1;
+    CMDQ_CHECK_EQ(b.me.issue(&legal, 1).code, status::timeout);
+    CMDQ_CHECK_EQ(b.me.issue(&legal, 1).code, status::ok);
+    device.lost_msis = 1;
+    CMDQ_CHECK_EQ(b.me.issue(&legal, 1).code, status::timeout);
+    for (int i = 0; i < 300; ++i) CMDQ_CHECK_EQ(other.issue(&legal, 1).code, status::ok);
+    CMDQ_CHECK_EQ(b.me.issue(&legal, 1).code, status::ok);
+    CMDQ_CHECK_EQ(b.queue.recover(), status::ok);
+  });
 }

@@ -439,3 +439,32 @@ CMDQ_TEST(recover_is_never_ok_while_somebody_is_inside) {
     });
   });
 }
+
+// Who sleeps is woken by who sees the device move; it does not wake thousands of times to look for itself.
+CMDQ_TEST(r29_sleepers_sleep) {
+  for (const strategy which : all_strategies) {
+    setup what = small_ring(which, 7, 1, 16);
+    what.park = true;
+    what.opts.deadline_ns = 10'000'000'000;
+    rig r(what);
+    scheduler s({}, 2'000'000);
+    for (unsigned p = 0; p < 16; ++p) {
+      CMDQ_CHECK_EQ(r->attach(p), status::ok);
+      s.spawn([&, p] {
+        const std::size_t list = r.log.ask(p, {kind::tlb});
+        CMDQ_CHECK_EQ(r->issue(p, r.log.commands(list).data(), 1).code, status::ok);
+        r.log.lists[list].inserted = 1;
+      });
+    }
+    s.spawn([&] {
+      stand_still(5'000'000);
+      while (s.running_threads() > 1)
+        if (model::rests(r.device.step())) scheduled_platform::yield();
+    });
+    if (s.run() != scheduler::ending::finished) throw failure("a call does not end");
+    std::uint64_t parks = 0;
+    for (unsigned p = 0; p < 16; ++p) parks += r->stats(p).of(stats::event::park);
+    CMDQ_CHECK(parks <= 16 * 20 + 150);  // naps that double up to 10 ms; the first in the ring looks every 50 us
+    r.log.check_complete();
+  }
+}

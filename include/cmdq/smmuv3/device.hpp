@@ -119,7 +119,8 @@ class device {
   }
 
   /// Bits of cmdq::gerror that are active now. CMDQ_ERR is the queue's to repair; the others are for the driver's
-  /// GERROR handler, which acknowledges them through command_queue::acknowledge(). SFM means that the device has stopped for good.
+  /// GERROR handler, which acknowledges them through command_queue::acknowledge(). SFM means that the device has
+  /// stopped for good.
   [[nodiscard]] uint32_t active_errors() noexcept { return (read_gerror() ^ read_gerrorn()) & gerror::mask; }
 
  private:

@@ -177,6 +177,7 @@ class alignas(64) error_handler {
     const uint32_t active = now ^ seen;
     error_report report{.others = active & ~own_errors};
     if ((active & gerror::sfm) != 0) report.code = status::device_fault;  // it has stopped for good
+    if ((active & own_errors) != 0 && repaired_.get() == 0) w.stats.add(stats::event::error_handled);
     uint32_t mine = active & gerror::msi_cmdq_abt;
     if ((active & gerror::cmdq_err) == 0) {
       repaired_.set(0);
@@ -190,7 +191,6 @@ class alignas(64) error_handler {
       }
     }
     if (mine == 0) return report;
-    w.stats.add(stats::event::error_handled);
     if (acknowledgement_.acknowledge(device, mine)) {
       if ((mine & gerror::cmdq_err) != 0) repaired_.set(0);
       if ((mine & gerror::msi_cmdq_abt) != 0)

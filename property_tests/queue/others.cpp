@@ -356,8 +356,11 @@ CMDQ_TEST(r24_after_a_dead_atc_is_reported_everything_works_by_itself) {
 }
 
 // One of two loses its processor for a time at any point of its calls, on a device that lives: the other's calls end by
-// their budgets and with nothing but their own; once it goes on everything is consumed, once.
+// their budgets and with nothing but their own; once it goes on everything is consumed, once. What a call still does
+// after its deadline is counted in its own accesses (seen: up to 363 in 6000 cases each; a wait that goes on has
+// thousands), because how long it is not scheduled is not its doing.
 CMDQ_TEST(who_loses_its_processor_takes_nobody_along) {
+  static constexpr std::uint64_t most_after = 600;
   for_all_policies(5, 3, 3, [](const setup& fixed) {
     property([&] {
       setup what = fixed;
@@ -373,13 +376,14 @@ CMDQ_TEST(who_loses_its_processor_takes_nobody_along) {
       for (unsigned p = 0; p < 3; ++p)
         s.spawn([&, p] {
           for (int i = 0; i < 4; ++i) {
-            const std::uint64_t began = s.now_ns();
+            s.count_after(s.now_ns() + what.opts.deadline_ns);
             const status end = i == 2 ? workers[p].insert(kinds("tt")) : workers[p].issue(kinds(i == 1 ? "" : "t"));
             if (end != status::ok && end != status::timeout)
               throw failure(shown(what) + ": producer " + std::to_string(p) + " call " + std::to_string(i) + ": " +
                             name(end));
-            if (p != 0 && s.now_ns() - began > what.opts.deadline_ns + 100'000)
-              throw failure("a call outlived its budget");
+            if (p != 0 && s.points_after() > most_after)
+              throw failure(shown(what) + ": producer " + std::to_string(p) + " call " + std::to_string(i) + ": " +
+                            name(end) + ", " + std::to_string(s.points_after()) + " accesses after its deadline");
           }
         });
       s.spawn([&] {

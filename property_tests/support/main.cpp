@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -44,8 +43,9 @@ bool run(const entry& test, const char* program) {
   return false;
 }
 
-/// Fills in RC_PARAMS: 1000 cases a property and a fresh seed, unless given. Chosen here so that the line printed on a
-/// failure repeats the run exactly: RapidCheck's cases depend on both.
+/// Fills in RC_PARAMS: 1000 cases a property and always the same seed, unless given, so that a change is judged by
+/// itself and not by its luck; scripts/property-long looks for what is rare with a fresh seed. Set here so that the line
+/// printed on a failure repeats the run exactly: RapidCheck's cases depend on both.
 void complete_parameters() {
   const char* given = std::getenv("RC_PARAMS");
   std::string params = given != nullptr ? given : "";
@@ -54,8 +54,7 @@ void complete_parameters() {
     params += (params.empty() ? "" : " ") + std::string(key) + "=" + value;
   };
   add("max_success", "1000");
-  std::random_device random;
-  add("seed", std::to_string((static_cast<unsigned long long>(random()) << 32) | random()));
+  add("seed", "1");
   setenv("RC_PARAMS", params.c_str(), 1);
 }
 

@@ -96,6 +96,7 @@ void scheduler::switch_to_main() { main_ = std::move(main_).resume(); }
 void scheduler::step() {
   now_ += point_ns;
   thread& me = *threads_[self_];
+  if (now_ > me.counts_after) ++me.points_after;
   if (me.stands_at != never && me.stands_at-- == 0)
     for (const std::uint64_t end = now_ + me.stands_for; now_ < end;) wait_until(end);
   if (me.stops_at != never && me.stops_at-- == 0) {

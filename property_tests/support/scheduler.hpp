@@ -65,6 +65,13 @@ class scheduler {
   void move_to(std::uint32_t cpu) noexcept { threads_[self_]->cpu = cpu; }
 
   [[nodiscard]] std::uint64_t now_ns() const noexcept { return now_; }
+  /// From now on the caller's scheduling points behind `ns` are counted: how much it still does itself after that,
+  /// however long it is not scheduled.
+  void count_after(std::uint64_t ns) noexcept {
+    threads_[self_]->counts_after = ns;
+    threads_[self_]->points_after = 0;
+  }
+  [[nodiscard]] std::uint64_t points_after() const noexcept { return threads_[self_]->points_after; }
   [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
   /// Threads that have not ended, the caller included.
   [[nodiscard]] unsigned running_threads() const noexcept { return left_; }
@@ -83,6 +90,8 @@ class scheduler {
     std::uint64_t stops_at = never;   ///< points until then
     std::uint64_t stands_at = never;  ///< the same
     std::uint64_t stands_for = 0;
+    std::uint64_t counts_after = never;
+    std::uint64_t points_after = 0;
     std::uint32_t cpu = 0;
     bool done = false;
     bool stopped = false;

@@ -107,9 +107,7 @@ class alignas(64) sync_wait {
                                                   who& w) noexcept {
     const position base = allocation.cons(at<site::cons_look>);
     sighting seen = look_at_register(allocation, w);
-    if (seen.code == status::ok && waited.whole_deadline() && seen.exact && seen.cons == waited.began_at() &&
-        distance(seen.cons, ring().told()) > 0)
-      errors().stands(seen.cons);
+    if (seen.code == status::ok && seen.exact && waited.stood(seen.cons)) errors().stands(seen.cons);
     if (completion_.may_trail()) seen.cons = landed(base, seen.cons);
     return seen;
   }

@@ -37,13 +37,13 @@ class patience {
     return waiter_.clock_due() ? at_time(P::now_ns(), progress) : nothing;
   }
 
-  /// Did it last options.deadline_ns?
-  [[nodiscard]] bool whole_deadline() const noexcept {
+  /// Did the device stand at `cons` for options.deadline_ns with something to do? What it was told since the wait began
+  /// says nothing: it may have come a moment ago, from an owner that was off its processor.
+  [[nodiscard]] bool stood(position cons) const noexcept {
     const uint64_t deadline = ring_.opts().deadline_ns;
-    return deadline != no_deadline && timed_ && static_cast<int64_t>(now_ - began_) >= 0 && now_ - began_ >= deadline;
+    return deadline != no_deadline && timed_ && static_cast<int64_t>(now_ - began_) >= 0 && now_ - began_ >= deadline &&
+           cons == began_at_ && distance(cons, began_told_) > 0;
   }
-  /// Progress at its begin.
-  [[nodiscard]] position began_at() const noexcept { return began_at_; }
 
  private:
   /// A sleeper is woken by who moves software CONS; it wakes by itself in case nobody does.
@@ -52,7 +52,7 @@ class patience {
 
   [[gnu::noinline]] due at_time(uint64_t now, position progress) noexcept {
     if (!timed_ || progress != seen_) {
-      if (!timed_) began_ = now, began_at_ = progress;
+      if (!timed_) began_ = now, began_at_ = progress, began_told_ = ring_.told();
       timed_ = true;
       seen_ = progress;
       since_ = now;
@@ -75,7 +75,8 @@ class patience {
   uint64_t began_ = 0;              ///< first look at the clock
   uint64_t since_ = 0;              ///< no progress since
   uint64_t now_ = 0;
-  position began_at_ = 0;
+  position began_at_ = 0;    ///< progress then
+  position began_told_ = 0;  ///< and what the device had been told
   position seen_ = 0;
   bool timed_ = false;
 };

@@ -16,7 +16,8 @@ class time_budget {
  public:
   constexpr explicit time_budget(uint64_t ns) noexcept : ns_(ns) {}
 
-  /// Nothing may be waited for at all: whoever helps others, and calls that ask.
+  /// Nothing may be waited for at all, or not any more: whoever helps others, calls that ask, and what comes in a call
+  /// after the wait in which its budget ended, so that a call with many waits outlives it by one look at the clock.
   [[nodiscard]] constexpr bool none() const noexcept { return ns_ == 0; }
 
   /// True once the budget is used up. Cost: one look at the clock.
@@ -28,7 +29,9 @@ class time_budget {
       start_ = now;
     }
     const auto gone = static_cast<int64_t>(now - start_);
-    return gone >= 0 && static_cast<uint64_t>(gone) >= ns_;
+    if (gone < 0 || static_cast<uint64_t>(gone) < ns_) return false;
+    ns_ = 0;
+    return true;
   }
 
   /// What is left of it at a time just read. Precondition: expired_at() was called before.

@@ -131,7 +131,7 @@ class trial {
     go_on(queue);
     all(queue, p, [](hand_type& h, const phase&) { h.issue(1, true); });
     bool ok = row("fill", p, platform::now_ns() - start);
-    if constexpr (!Config::allocation::claims_before_space && !Config::allocation::delegates) ok = overfill() && ok;
+    if constexpr (!Config::allocation::claims_before_space) ok = overfill() && ok;
     return ok;
   }
 

@@ -2,7 +2,7 @@
 // Entry at EL1: stack, vectors, MMU and caches on with an identity map (atomics need cacheable memory on real
 // hardware), clear .bss on the first CPU, call main() or cpu_main(index).
 
-#define STACK_SHIFT 14          /* 16 KiB a CPU */
+#define STACK_SHIFT 15          /* 32 KiB a CPU: a queue of the largest kind has 9, and a scenario may hold two */
 #define CPUS 128
 
 .section .text.boot, "ax"
@@ -29,11 +29,13 @@ secondary_start:
 3:  wfi
     b 3b
 
-// x20 = index. Sets the stack, the vectors and the identity map.
+// x20 = index. Sets the stack, with a mark at its end (see stack_is_whole()), the vectors and the identity map.
 set_up_cpu:
     ldr x1, =stacks
-    add x2, x20, #1
-    add x1, x1, x2, lsl #STACK_SHIFT
+    add x1, x1, x20, lsl #STACK_SHIFT
+    ldr x2, =0x57ac4e9d57ac4e9d
+    str x2, [x1]
+    add x1, x1, #(1 << STACK_SHIFT)
     mov sp, x1
     ldr x1, =vectors
     msr vbar_el1, x1
@@ -64,6 +66,18 @@ vectors:
     mrs x2, far_el1
     b report_exception
 .endr
+
+// x0 = index of a CPU that has started. Is the mark at its stack's end still there?
+.section .text, "ax"
+.global stack_is_whole
+stack_is_whole:
+    ldr x1, =stacks
+    add x1, x1, x0, lsl #STACK_SHIFT
+    ldr x1, [x1]
+    ldr x2, =0x57ac4e9d57ac4e9d
+    cmp x1, x2
+    cset x0, eq
+    ret
 
 .section .data
 .balign 4096

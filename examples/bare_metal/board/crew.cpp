@@ -21,6 +21,19 @@ void wait_until_idle() {
   while (load(busy) != 0) relax();
 }
 
+extern "C" uint64_t stack_is_whole(uint64_t index);
+
+/// What a stack that is too small has overwritten fails in ways that point elsewhere.
+void check_stacks() {
+  for (uint32_t i = 0; i < crew; ++i) {
+    if (stack_is_whole(i) != 0) continue;
+    print("the stack of CPU ");
+    print_number(i, 1);
+    print(" is too small\n");
+    exit(4);
+  }
+}
+
 }  // namespace
 
 uint32_t start_crew() {
@@ -44,6 +57,7 @@ void all_do(job what, void* context, uint32_t cpus) {
   __atomic_fetch_add(&generation, 1, __ATOMIC_RELEASE);
   what(context, 0);
   wait_until_idle();
+  check_stacks();
 }
 
 }  // namespace board

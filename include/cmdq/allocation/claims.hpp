@@ -34,7 +34,9 @@ class claims {
         word_(uint64_t{r.opts().first} << 32),
         cons_(r.opts().first),
         seen_(r.opts().first),
-        line_(r) {}
+        line_(r) {
+    static_assert(lines_are_apart());
+  }
 
   /// Software CONS. Cost: one load.
   template <site S>
@@ -299,6 +301,18 @@ class claims {
   line<Ring> line_;
 
  private:
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"  // no standard-layout class: GCC and Clang support it all the same
+  /// What never changes, what claims write, what finished calls write, and the lock.
+  static constexpr bool lines_are_apart() noexcept {
+    constexpr uintptr_t word = __builtin_offsetof(claims, word_), cons = __builtin_offsetof(claims, cons_);
+    constexpr uintptr_t seen = __builtin_offsetof(claims, seen_), waits = __builtin_offsetof(claims, line_);
+    return on_lines_of_their_own(__builtin_offsetof(claims, admission_limit_), word) &&
+           on_lines_of_their_own(word, cons) && (!Reclaim::may_lag || on_lines_of_their_own(cons, seen)) &&
+           on_lines_of_their_own(seen, waits + alignof(line<Ring>) - 1);
+  }
+#pragma GCC diagnostic pop
+
   /// True: the duty is done, or a step of it.
   bool help_with(left_work<P>& left, bool event, who& w) noexcept {
     duty d;

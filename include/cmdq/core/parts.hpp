@@ -14,4 +14,7 @@ template <class Before, class Part>
   return *reinterpret_cast<Before*>(reinterpret_cast<uintptr_t>(part) - between - sizeof(Before));
 }
 
+/// Do words at these offsets of one object lie on different cache lines? Asserted where different CPUs write them.
+[[nodiscard]] constexpr bool on_lines_of_their_own(uintptr_t a, uintptr_t b) noexcept { return a / 64 != b / 64; }
+
 }  // namespace cmdq

@@ -36,7 +36,7 @@ class alignas(64) error_handler {
   using who = typename Ring::who;
   using P = typename Ring::P;
 
-  explicit error_handler(Ring& r) noexcept : msi_void_(r.opts().first) {}
+  explicit error_handler(Ring& r) noexcept : msi_void_(r.opts().first) { static_assert(lines_are_apart()); }
 
   /// At a call's start: what is wrong already, and how many errors there were.
   [[nodiscard]] uint32_t enter() const noexcept { return word_.load(at<site::health_enter>); }
@@ -166,6 +166,15 @@ class alignas(64) error_handler {
   }
 
  private:
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"  // no standard-layout class: GCC and Clang support it all the same
+  /// What every call reads, and what handlers write.
+  static constexpr bool lines_are_apart() noexcept {
+    return on_lines_of_their_own(__builtin_offsetof(error_handler, msi_void_),
+                                 __builtin_offsetof(error_handler, busy_));
+  }
+#pragma GCC diagnostic pop
+
   [[nodiscard]] Ring& ring() const noexcept { return part_before<Ring>(this); }
 
   template <class Allocation>

@@ -67,6 +67,7 @@ class alignas(64) ring {
         told_(p.opts.first),
         limit_(p.opts.first) {
     for (auto& n : notes_) n.store(p.opts.first, at<site::setup>);
+    static_assert(lines_are_apart());
     if constexpr (!delegates) set_all_invalid(p.opts.first);
     for (uint32_t i = 0; i < geo_.entries(); ++i) marks_[i].store(0, at<site::setup>);
     for (uint32_t i = 0; i < p.opts.producers; ++i) {
@@ -205,6 +206,17 @@ class alignas(64) ring {
   }
 
  private:
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"  // no standard-layout class: GCC and Clang support it all the same
+  /// What owners write, what waiters write, and what all read.
+  static constexpr bool lines_are_apart() noexcept {
+    constexpr uintptr_t read = __builtin_offsetof(ring, left_), owners = __builtin_offsetof(ring, told_);
+    constexpr uintptr_t waiters = __builtin_offsetof(ring, looked_), sleepers = __builtin_offsetof(ring, turn_);
+    return on_lines_of_their_own(read, owners) && on_lines_of_their_own(__builtin_offsetof(ring, retired_), waiters) &&
+           on_lines_of_their_own(waiters, sleepers);
+  }
+#pragma GCC diagnostic pop
+
   void set_all_invalid(position first) noexcept {
     for (uint32_t w = 0; w < valid_words(geo_); ++w) valid_bits_[w].store(0, at<site::setup>);
     for (position at_first_lap = first, end = first + geo_.entries(); at_first_lap != end;) {

@@ -266,6 +266,28 @@ CMDQ_TEST(r51_buffers_of_2_mib_and_4_kib_fill_the_space) {
   }
 }
 
+CMDQ_TEST(r51_lazy_buffers_keep_2_mib_pages_for_a_flush_now_and_then) {
+  const device dev{true, {huge_pages::within_size, false}};
+  for (const std::size_t live : {0U, 24U}) {
+    world<> w(space(18), 64 * kib);  // 5 % of holes: 25 buffers
+    CMDQ_CHECK_EQ(w.map.set_mode(mode::lazy, w.memory, {.cpus = 1, .entries = 1000}), status::ok);
+    std::vector<uint64_t> held;
+    while (held.size() < live) held.push_back(*w.map.map(0, dev, 512 * mib, 2 * mib + 4 * kib));
+    unsigned with_huge = 0;
+    for (unsigned i = 0; i < 200; ++i) {
+      const uint64_t iova = *w.map.map(0, dev, 512 * mib, 2 * mib + 4 * kib);
+      with_huge += w.map.table().walk(iova).page_log2 == log2_2m ? 1 : 0;
+      CMDQ_CHECK_EQ(w.map.unmap(0, dev, iova, 2 * mib + 4 * kib), status::ok);
+    }
+    // What still is mapped gives no flush a reason: one hole is left then.
+    CMDQ_CHECK_EQ(with_huge, live == 0 ? 200U : 1U);
+    CMDQ_CHECK_EQ(w.tlb.all_calls, live == 0 ? 7U : 0U);
+    for (const uint64_t iova : held) CMDQ_CHECK_EQ(w.map.unmap(0, dev, iova, 2 * mib + 4 * kib), status::ok);
+    CMDQ_CHECK_EQ(w.map.close(0).code, status::ok);
+    CMDQ_CHECK_EQ(w.map.iova().space().used_pages(), 0U);
+  }
+}
+
 CMDQ_TEST(r52_a_full_batch_that_fails_and_the_next_buffer_are_told_apart) {
   world<> w(space(10));
   gather batch;

@@ -250,6 +250,21 @@ CMDQ_TEST(r50_size_classes_are_an_option_and_can_be_asked_for) {
   }
 }
 
+/// 2 MiB less a byte are 512 whole pages: whether they become one must not hang on where the space has room.
+CMDQ_TEST(r46_a_buffer_of_512_pages_gets_a_2_mib_page_wherever_it_lies) {
+  for (const bool one_page_before : {false, true}) {
+    world<> w(space(14));
+    const device dev{true, {huge_pages::within_size, false}};
+    if (one_page_before) CMDQ_CHECK(w.map.map(0, small_pages, 0, 4096).ok());
+    const uint64_t iova = *w.map.map(0, dev, 512 * mib, 2 * mib - 1);
+    CMDQ_CHECK_EQ(w.map.table().walk(iova).page_log2, log2_2m);
+    CMDQ_CHECK_EQ(w.last_reached(iova), 514 * mib - 1);
+    // Nor what an untrusted device must not reach.
+    const device exact{false, {huge_pages::within_size, false}};
+    CMDQ_CHECK_EQ(w.map.map(0, exact, 512 * mib, 2 * mib - 1).code(), status::no_space);
+  }
+}
+
 CMDQ_TEST(r51_buffers_of_2_mib_and_4_kib_fill_the_space) {
   for (const huge_pages huge : {huge_pages::never, huge_pages::within_size}) {
     world<> w(space(18));  // 1 GiB

@@ -94,9 +94,10 @@ class blocks {
     shape r;
     bool refused = false;
     r.bytes = for_each_run(list, n, [&](uint64_t pa, uint64_t bytes, uint64_t offset) {
-      if (!dev.trusted && partial_ != partial_pages::expose) r.bounced += partial_pages_of(pa, bytes);
+      const bool exact = !dev.trusted && partial_ != partial_pages::expose;
+      if (exact) r.bounced += partial_pages_of(pa, bytes);
       refused = refused || (partial_ == partial_pages::refuse && r.bounced != 0);
-      const uint64_t whole = bytes >> log2_4k << log2_4k;
+      const uint64_t whole = exact ? bytes >> log2_4k << log2_4k : round_up(bytes, log2_4k);
       if (offset == 0 && dev.pages.huge != huge_pages::never && is_aligned(pa, log2_2m) && whole >> log2_2m != 0)
         r.align = huge_order;
     });

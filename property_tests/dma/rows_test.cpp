@@ -235,6 +235,23 @@ CMDQ_TEST(r49_no_flush_for_an_impossible_size) {
   CMDQ_CHECK_EQ(w.tlb.all_calls, 1U);
 }
 
+/// With the space used up by what waits for a flush, a buffer of the same size is had whatever others take meanwhile.
+CMDQ_TEST(r49_what_a_flush_takes_back_is_the_callers_first) {
+  const device narrow{true, {huge_pages::never, false}, 22};  // addresses up to 4 MiB
+  for (const device* dev : {&small_pages, &narrow}) {
+    world<> w(space(9));  // 2 MiB to 4 MiB
+    CMDQ_CHECK_EQ(w.map.set_mode(mode::lazy, w.memory, {.cpus = 1}), status::ok);
+    const uint64_t iova = *w.map.map(0, *dev, 0, 2 * mib);
+    CMDQ_CHECK_EQ(w.map.unmap(0, *dev, iova, 2 * mib), status::ok);
+    CMDQ_CHECK_EQ(*w.map.map(0, *dev, 4 * mib, 2 * mib), iova);
+    CMDQ_CHECK_EQ(w.tlb.all_calls, 1U);
+    CMDQ_CHECK_EQ(w.map.iova().space().operations(), 3U);  // one that got it, one that failed twice: never given back
+    CMDQ_CHECK_EQ(w.map.unmap(0, *dev, iova, 2 * mib), status::ok);
+    CMDQ_CHECK_EQ(w.map.close(0).code, status::ok);
+    CMDQ_CHECK_EQ(w.map.iova().space().used_pages(), 0U);
+  }
+}
+
 CMDQ_TEST(r50_size_classes_are_an_option_and_can_be_asked_for) {
   for (const unsigned classes : {6U, 7U}) {
     mapper_options o = space(14);

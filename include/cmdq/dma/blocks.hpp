@@ -135,6 +135,11 @@ class blocks {
     return page == no_page ? block{} : block{iova_of(page), s.bytes};
   }
 
+  /// Can the device address all of it?
+  [[nodiscard]] bool reaches(const device& dev, const block& b) const noexcept {
+    return dev.address_bits >= most_address_bits || b.iova + b.bytes <= uint64_t{1} << dev.address_bits;
+  }
+
   /// Enters the list's pages. `chain`: as many bounce pages as measure() asked for.
   void place(const block& b, const device& dev, const segment* list, uint32_t n, uint32_t chain,
              direction way) noexcept {

@@ -109,19 +109,37 @@ class lifecycle {
   [[nodiscard]] bool lazy() const noexcept { return lazy_.load(at<site::lazy_look>) != 0; }
   static refusal closed_refusal() noexcept { return {status::would_block, "gate", 0, 1}; }
 
-  /// A block for the shape. What a flush takes back others may take first: with little left, several are needed.
+  /// A block for the shape. What a flush takes back others may take first, but for a block of the same size.
   block allocate(uint32_t cpu, const device& dev, const shape& s) noexcept {
     constexpr unsigned most_flushes = 8;
     block b = blocks_.allocate_huge(cpu, dev, s);
     if (b.bytes == 0 && s.align == huge_order && flush_gives_holes() && flush(cpu) == status::ok)
       b = blocks_.allocate_huge(cpu, dev, s);
     if (b.bytes == 0) b = blocks_.allocate(cpu, dev, s);
-    for (unsigned i = 0; b.bytes == 0 && lazy() && i < most_flushes && deferred_.pending() != 0; ++i) {
-      if (flush(cpu) != status::ok) break;
-      b = blocks_.allocate_huge(cpu, dev, s);
+    bool nothing_waits = false;
+    for (unsigned i = 0; b.bytes == 0 && lazy() && i < most_flushes; ++i) {
+      const bool before = nothing_waits;
+      nothing_waits = deferred_.pending() == 0;
+      if (before && nothing_waits) break;  // once may mean that another has just flushed
+      if (!nothing_waits && flush_for(cpu, dev, s, b) != status::ok) break;
+      if (b.bytes == 0) b = blocks_.allocate_huge(cpu, dev, s);
       if (b.bytes == 0) b = blocks_.allocate(cpu, dev, s);
     }
     return b;
+  }
+
+  /// A flush that keeps the first block of the wanted size for the caller.
+  status flush_for(uint32_t cpu, const device& dev, const shape& s, block& kept) noexcept {
+    const passage inside(gate_, cpu);
+    if (!inside) return status::would_block;
+    return deferred_.flush_all(cpu, flush_call(), [&](uint32_t on_cpu, const deferred& d) {
+      if (kept.bytes == 0 && d.bytes == s.bytes && blocks_.reaches(dev, {d.iova, d.bytes})) {
+        kept = {d.iova, d.bytes};
+        forget_hole(kept);
+      } else {
+        release_call()(on_cpu, d);
+      }
+    });
   }
 
   /// Unmaps a block whose pages are cleared once a flush has ended; lost when that fails.
@@ -130,7 +148,7 @@ class lifecycle {
     if (hole != 0) deferred_holes_.fetch_add(hole, at<site::dma_count>);
     const status s = deferred_.add(cpu, {b.iova, b.bytes}, flush_call(), release_call());
     if (s == status::ok) return s;
-    if (hole != 0) deferred_holes_.fetch_add(0 - hole, at<site::dma_count>);
+    forget_hole(b);
     lose(1);
     return s;
   }
@@ -164,6 +182,10 @@ class lifecycle {
   [[nodiscard]] uint64_t hole_of(const block& b) const noexcept {
     return iova_space<P>::hole_of(b.iova >> log2_4k, blocks_.iova().pages_taken(b.bytes >> log2_4k));
   }
+  void forget_hole(const block& b) noexcept {
+    const uint64_t hole = hole_of(b);
+    if (hole != 0) deferred_holes_.fetch_add(0 - hole, at<site::dma_count>);
+  }
   /// Would a flush give back enough of the holes behind blocks with 2 MiB pages (iova_options::hole_percent) to be
   /// worth its CMD_SYNC? A map without them costs a page-table entry per 4 KiB. Half of what is allowed, 16 blocks at
   /// least: holes of buffers that are still mapped never cause a flush.
@@ -178,8 +200,7 @@ class lifecycle {
   }
   auto release_call() noexcept {
     return [this](uint32_t cpu, const deferred& d) {
-      const uint64_t hole = hole_of({d.iova, d.bytes});
-      if (hole != 0) deferred_holes_.fetch_add(0 - hole, at<site::dma_count>);
+      forget_hole({d.iova, d.bytes});
       blocks_.give_back(cpu, {d.iova, d.bytes});
     };
   }

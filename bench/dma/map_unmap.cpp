@@ -66,8 +66,9 @@ void map_unmap(benchmark::State& state, bool lazy, const dma::iova_options& spac
   const dma::device dev{};
   for ([[maybe_unused]] auto _ : state) {
     const auto iova = shared->map.map(cpu, dev, 0x4000'0000, bytes);
-    if (!iova.ok() || shared->map.unmap(cpu, dev, *iova, bytes) != status::ok) {
-      state.SkipWithError("map or unmap failed");
+    const status s = iova.ok() ? shared->map.unmap(cpu, dev, *iova, bytes) : iova.code();
+    if (s != status::ok) {
+      state.SkipWithError((std::string(iova.ok() ? "unmap: " : "map: ") + name(s)).c_str());
       break;
     }
   }

@@ -235,6 +235,23 @@ CMDQ_TEST(r49_no_flush_for_an_impossible_size) {
   CMDQ_CHECK_EQ(w.tlb.all_calls, 1U);
 }
 
+/// With the space used up by what waits for a flush, a buffer of the same size is had whatever others take meanwhile.
+CMDQ_TEST(r49_what_a_flush_takes_back_is_the_callers_first) {
+  const device narrow{true, {huge_pages::never, false}, 22};  // addresses up to 4 MiB
+  for (const device* dev : {&small_pages, &narrow}) {
+    world<> w(space(9));  // 2 MiB to 4 MiB
+    CMDQ_CHECK_EQ(w.map.set_mode(mode::lazy, w.memory, {.cpus = 1}), status::ok);
+    const uint64_t iova = *w.map.map(0, *dev, 0, 2 * mib);
+    CMDQ_CHECK_EQ(w.map.unmap(0, *dev, iova, 2 * mib), status::ok);
+    CMDQ_CHECK_EQ(*w.map.map(0, *dev, 4 * mib, 2 * mib), iova);
+    CMDQ_CHECK_EQ(w.tlb.all_calls, 1U);
+    CMDQ_CHECK_EQ(w.map.iova().space().operations(), 3U);  // one that got it, one that failed twice: never given back
+    CMDQ_CHECK_EQ(w.map.unmap(0, *dev, iova, 2 * mib), status::ok);
+    CMDQ_CHECK_EQ(w.map.close(0).code, status::ok);
+    CMDQ_CHECK_EQ(w.map.iova().space().used_pages(), 0U);
+  }
+}
+
 CMDQ_TEST(r50_size_classes_are_an_option_and_can_be_asked_for) {
   for (const unsigned classes : {6U, 7U}) {
     mapper_options o = space(14);
@@ -247,6 +264,21 @@ CMDQ_TEST(r50_size_classes_are_an_option_and_can_be_asked_for) {
       CMDQ_CHECK_EQ(w.map.unmap(0, small_pages, iova, 132 * kib), status::ok);
     }
     CMDQ_CHECK_EQ(w.map.iova().space().operations() - before, classes == 6 ? 2000U : 1U);
+  }
+}
+
+/// 2 MiB less a byte are 512 whole pages: whether they become one must not hang on where the space has room.
+CMDQ_TEST(r46_a_buffer_of_512_pages_gets_a_2_mib_page_wherever_it_lies) {
+  for (const bool one_page_before : {false, true}) {
+    world<> w(space(14));
+    const device dev{true, {huge_pages::within_size, false}};
+    if (one_page_before) CMDQ_CHECK(w.map.map(0, small_pages, 0, 4096).ok());
+    const uint64_t iova = *w.map.map(0, dev, 512 * mib, 2 * mib - 1);
+    CMDQ_CHECK_EQ(w.map.table().walk(iova).page_log2, log2_2m);
+    CMDQ_CHECK_EQ(w.last_reached(iova), 514 * mib - 1);
+    // Nor what an untrusted device must not reach.
+    const device exact{false, {huge_pages::within_size, false}};
+    CMDQ_CHECK_EQ(w.map.map(0, exact, 512 * mib, 2 * mib - 1).code(), status::no_space);
   }
 }
 
@@ -263,6 +295,28 @@ CMDQ_TEST(r51_buffers_of_2_mib_and_4_kib_fill_the_space) {
     }
     CMDQ_CHECK(mapped * 100 >= 1024 * mib * (huge == huge_pages::never ? 99 : 94));
     CMDQ_CHECK_EQ(with_huge, huge == huge_pages::never ? 0U : 25U);  // as many as 5 % of holes allow
+  }
+}
+
+CMDQ_TEST(r51_lazy_buffers_keep_2_mib_pages_for_a_flush_now_and_then) {
+  const device dev{true, {huge_pages::within_size, false}};
+  for (const std::size_t live : {0U, 24U}) {
+    world<> w(space(18), 64 * kib);  // 5 % of holes: 25 buffers
+    CMDQ_CHECK_EQ(w.map.set_mode(mode::lazy, w.memory, {.cpus = 1, .entries = 1000}), status::ok);
+    std::vector<uint64_t> held;
+    while (held.size() < live) held.push_back(*w.map.map(0, dev, 512 * mib, 2 * mib + 4 * kib));
+    unsigned with_huge = 0;
+    for (unsigned i = 0; i < 200; ++i) {
+      const uint64_t iova = *w.map.map(0, dev, 512 * mib, 2 * mib + 4 * kib);
+      with_huge += w.map.table().walk(iova).page_log2 == log2_2m ? 1 : 0;
+      CMDQ_CHECK_EQ(w.map.unmap(0, dev, iova, 2 * mib + 4 * kib), status::ok);
+    }
+    // What still is mapped gives no flush a reason: one hole is left then.
+    CMDQ_CHECK_EQ(with_huge, live == 0 ? 200U : 1U);
+    CMDQ_CHECK_EQ(w.tlb.all_calls, live == 0 ? 7U : 0U);
+    for (const uint64_t iova : held) CMDQ_CHECK_EQ(w.map.unmap(0, dev, iova, 2 * mib + 4 * kib), status::ok);
+    CMDQ_CHECK_EQ(w.map.close(0).code, status::ok);
+    CMDQ_CHECK_EQ(w.map.iova().space().used_pages(), 0U);
   }
 }
 

@@ -94,9 +94,10 @@ class blocks {
     shape r;
     bool refused = false;
     r.bytes = for_each_run(list, n, [&](uint64_t pa, uint64_t bytes, uint64_t offset) {
-      if (!dev.trusted && partial_ != partial_pages::expose) r.bounced += partial_pages_of(pa, bytes);
+      const bool exact = !dev.trusted && partial_ != partial_pages::expose;
+      if (exact) r.bounced += partial_pages_of(pa, bytes);
       refused = refused || (partial_ == partial_pages::refuse && r.bounced != 0);
-      const uint64_t whole = bytes >> log2_4k << log2_4k;
+      const uint64_t whole = exact ? bytes >> log2_4k << log2_4k : round_up(bytes, log2_4k);
       if (offset == 0 && dev.pages.huge != huge_pages::never && is_aligned(pa, log2_2m) && whole >> log2_2m != 0)
         r.align = huge_order;
     });
@@ -117,21 +118,26 @@ class blocks {
     return {};
   }
 
-  /// A block for the shape, with huge pages where there is such a place.
+  /// A block for the shape that begins at a multiple of 2 MiB; none where it gains nothing from that, where there is no
+  /// such place or holes enough.
+  block allocate_huge(uint32_t cpu, const device& dev, const shape& s) noexcept {
+    if (s.align != huge_order) return {};
+    wish w = wish_for(dev, s.rounded);
+    w.align = huge_order;
+    const uint32_t page = iova_.allocate_now(cpu, w);
+    return page == no_page ? block{} : block{iova_of(page), s.rounded};
+  }
+  /// A block for the shape with small pages.
   block allocate(uint32_t cpu, const device& dev, const shape& s) noexcept {
-    wish w;
-    w.limit = limit_of(dev);
-    w.from = preferred_from(w.limit);
-    if (s.align == huge_order) {
-      w.align = huge_order;
-      w.pages = s.rounded >> log2_4k;
-      const uint32_t page = iova_.allocate_now(cpu, w);
-      if (page != no_page) return {iova_of(page), s.rounded};
-    }
+    wish w = wish_for(dev, s.bytes);
     w.align = s.align == huge_order ? 0 : s.align;
-    w.pages = s.bytes >> log2_4k;
     const uint32_t page = iova_.allocate(cpu, w);
     return page == no_page ? block{} : block{iova_of(page), s.bytes};
+  }
+
+  /// Can the device address all of it?
+  [[nodiscard]] bool reaches(const device& dev, const block& b) const noexcept {
+    return dev.address_bits >= most_address_bits || b.iova + b.bytes <= uint64_t{1} << dev.address_bits;
   }
 
   /// Enters the list's pages. `chain`: as many bounce pages as measure() asked for.
@@ -217,6 +223,10 @@ class blocks {
     return {iova == b.iova, iova + (uint64_t{1} << log2) == b.iova + b.bytes};
   }
 
+  [[nodiscard]] wish wish_for(const device& dev, uint64_t bytes) const noexcept {
+    const uint32_t limit = limit_of(dev);
+    return {.pages = bytes >> log2_4k, .from = preferred_from(limit), .limit = limit};
+  }
   /// First page that the device cannot address; 0: it reaches nothing of the space.
   [[nodiscard]] uint32_t limit_of(const device& dev) const noexcept {
     if (dev.address_bits >= most_address_bits) return no_page;

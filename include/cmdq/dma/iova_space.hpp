@@ -39,7 +39,7 @@ class iova_space {
     ++operations_;
     if (w.pages == 0 || w.pages > pages_) return no_page;
     const auto n = static_cast<uint32_t>(w.pages);
-    if (w.align == huge_order && holes_ + hole_behind(n) > most_holes_) return no_page;
+    if (w.align == huge_order && holes_ + hole_of(0, n) > most_holes_) return no_page;
     uint32_t page = find(n, w, w.from);
     if (page == no_page && w.from != 0) page = find(n, w, 0);
     if (page != no_page) mark(page, n);
@@ -68,6 +68,13 @@ class iova_space {
     return true;
   }
 
+  /// Pages up to the next multiple of 2 MiB behind a block that begins at such a multiple for the sake of 2 MiB pages.
+  static constexpr uint64_t hole_of(uint64_t page, uint64_t n) noexcept {
+    return (page & huge_low) != 0 || n <= huge_low ? 0 : (0 - n) & huge_low;
+  }
+  /// Pages that such holes may take up together.
+  [[nodiscard]] uint64_t most_holes() const noexcept { return most_holes_; }
+
   [[nodiscard]] unsigned log2_pages() const noexcept { return log2_; }
   /// No larger block can ever be had, whatever is given back.
   [[nodiscard]] uint32_t largest() const noexcept { return largest_; }
@@ -87,13 +94,7 @@ class iova_space {
   }
 
  private:
-  static constexpr uint32_t hole_behind(uint32_t n) noexcept {
-    return n < 1U << huge_order ? 0 : (0U - n) & ((1U << huge_order) - 1);
-  }
-  /// The same for a block where it lies.
-  static constexpr uint32_t hole_of(uint32_t page, uint32_t n) noexcept {
-    return (page & ((1U << huge_order) - 1)) == 0 ? hole_behind(n) : 0;
-  }
+  static constexpr uint64_t huge_low = (uint64_t{1} << huge_order) - 1;
 
   uint32_t find(uint32_t n, const wish& w, uint32_t from) const noexcept {
     const auto fits = [&](uint32_t page) { return page != no_page && page <= w.limit && n <= w.limit - page; };

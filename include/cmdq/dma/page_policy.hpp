@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Which page size a buffer gets where. 2 MiB pages save IOTLB entries and invalidation commands; whether a buffer may
-// have them is the policy, whether it can is a matter of alignment and of what lies wholly inside it.
+// have them is the policy, whether it can is a matter of alignment and size.
 #pragma once
 
 #include <stdint.h>
@@ -13,7 +13,7 @@ inline constexpr unsigned log2_2m = 21;
 
 enum class huge_pages : uint8_t {
   never,        ///< small pages only
-  within_size,  ///< a 2 MiB page only where it lies wholly inside the buffer
+  within_size,  ///< a 2 MiB page only where it holds nothing but the buffer's 4 KiB pages
   /// A trusted device's buffer that begins at a 2 MiB boundary is rounded up to 2 MiB pages, and the memory up to that
   /// boundary must be the caller's; every other one is as with within_size.
   always,
@@ -21,7 +21,7 @@ enum class huge_pages : uint8_t {
 
 struct page_policy {
   huge_pages huge = huge_pages::within_size;
-  bool medium = false;  ///< 64 KiB pages where one lies wholly inside the buffer and no 2 MiB page does
+  bool medium = false;  ///< 64 KiB pages, likewise, where there is no 2 MiB page
 };
 
 /// Precondition: the result fits in 64 bits.

@@ -106,6 +106,7 @@ class device {
     const uint32_t first = geometry{s.queue_log2}.to_register(s.first);
     registers_.write32(offset::cmdq_prod, first);
     registers_.write32(offset::cmdq_cons, first);
+    // Nobody else can: the acknowledger is the queue, which does not exist yet. What is active is its predecessor's.
     if (active_errors() != 0) write_gerrorn(read_gerror());
     if (const refusal why = write_cr0<P>(kept | enabled, start, s.timeout_ns); why.code != status::ok) return why;
     return c;

@@ -26,6 +26,7 @@ ARROW = {
     "multi": QUEUE | {"smmuv3"},
     "dma": QUEUE | {"smmuv3", "multi"},
     "model": BASE | {"smmuv3"},
+    "c": set(),
     "cmdq.hpp": QUEUE,
 }
 RING_HEADERS = {"queue/options.hpp", "queue/ring.hpp", "queue/errors.hpp", "queue/producer_cell.hpp",
@@ -34,11 +35,12 @@ RING_HEADERS = {"queue/options.hpp", "queue/ring.hpp", "queue/errors.hpp", "queu
 HOSTED = {"platform/hosted.hpp", "platform/hosted_processes.hpp", "platform/boost_atomic.hpp", "platform/std_atomic.hpp",
           "platform/hosted_signals.hpp"}
 FREESTANDING = {"stddef.h", "stdint.h"}
+C_ONLY = {"stdbool.h"}
 
 MEMORY_ORDER = re.compile(r"\bmemory_order\b|\bmemory_order_\w+|__ATOMIC_[A-Z]+")
 NOT_IN_HEADERS = re.compile(r"\b(throw|try|catch|dynamic_cast|typeid|malloc|delete)\b(?!\s*;)|\bnew\s+\w+|\bstd::j?thread\b")
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX)\b")
-SOURCES = {".hpp", ".cpp", ".h", ".S", ".ld", ".py", ".sh", ".cmake"}
+SOURCES = {".hpp", ".cpp", ".h", ".c", ".S", ".ld", ".py", ".sh", ".cmake"}
 
 
 def part_of(header):
@@ -62,7 +64,7 @@ def check_includes(path, header):
             continue
         name = included.group(1)
         if not name.startswith("cmdq/"):
-            if header not in HOSTED and name not in FREESTANDING:
+            if header not in HOSTED and name not in FREESTANDING | (C_ONLY if part == "c" else set()):
                 yield number, f"<{name}>: only {sorted(FREESTANDING)} and cmdq headers outside {sorted(HOSTED)}"
             continue
         other = part_of(name[len("cmdq/"):])

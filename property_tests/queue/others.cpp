@@ -355,6 +355,47 @@ CMDQ_TEST(r24_after_a_dead_atc_is_reported_everything_works_by_itself) {
   });
 }
 
+// A member of a group, budget 1 ms, while its leader is off its processor for 3 s, at each point of its call and for
+// as many steps of the member before that as there are.
+CMDQ_TEST(r12_a_member_ends_with_its_budget_however_long_its_leader_is_away) {
+  unsigned late_leaders = 0;
+  for (std::uint64_t point = 0; point < 70; ++point)
+    for (std::uint8_t ahead = 0; ahead < 24; ++ahead) {
+      setup what = small_ring(strategy::combining, 5, 1, 2);
+      what.opts.groups = what.opts.cpus_per_group = 2;
+      what.opts.deadline_ns = 1'000'000;
+      rig r(what);
+      harm expected = harm::breaks;
+      worker leader(r, 0, expected);
+      worker member(r, 1, expected);
+      leader.attach();
+      member.attach();
+      // The leader for up to six points, `ahead` times, then the member: it joins what the leader has begun.
+      choices interleaving(ahead, 5);
+      interleaving.push_back(8 + 5);
+      scheduler s(interleaving, 2'000'000);
+      s.spawn([&] { leader.issue(kinds("t")); });
+      s.spawn([&] {
+        s.count_after(s.now_ns() + what.opts.deadline_ns);
+        const std::uint64_t began = s.now_ns();
+        const status end = member.issue(kinds("t"));
+        late_leaders += end == status::timeout ? 1 : 0;
+        if (end != status::ok && end != status::timeout) throw failure(name(end));
+        CMDQ_CHECK(s.now_ns() - began < 2 * what.opts.deadline_ns);
+        CMDQ_CHECK(s.points_after() < 600);
+      });
+      s.spawn([&] {
+        while (s.running_threads() > 1)
+          if (model::rests(r.device.step())) scheduled_platform::yield();
+      });
+      s.stand(0, point, 3'000'000'000);
+      if (s.run() != scheduler::ending::finished) throw failure("a call does not end");
+      drain(r);
+      r.log.check_order();
+    }
+  CMDQ_CHECK(late_leaders > 0);  // it did wait for it
+}
+
 // One of two loses its processor for a time at any point of its calls, on a device that lives: the other's calls end by
 // their budgets and with nothing but their own; once it goes on everything is consumed, once. What a call still does
 // after its deadline is counted in its own accesses (seen: up to 363 in 6000 cases each; a wait that goes on has

@@ -44,8 +44,8 @@ bool run(const entry& test, const char* program) {
 }
 
 /// Fills in RC_PARAMS: 1000 cases a property and always the same seed, unless given, so that a change is judged by
-/// itself and not by its luck; scripts/property-long looks for what is rare with a fresh seed. Set here so that the line
-/// printed on a failure repeats the run exactly: RapidCheck's cases depend on both.
+/// itself and not by its luck; scripts/property-long looks for what is rare with a fresh seed. Set here so that the
+/// line printed on a failure repeats the run exactly: RapidCheck's cases depend on both.
 void complete_parameters() {
   const char* given = std::getenv("RC_PARAMS");
   std::string params = given != nullptr ? given : "";

@@ -147,8 +147,9 @@ class claims {
   }
 
   /// One look at the device for the sake of space.
-  status make_space(who& w) noexcept {
+  status make_space(who& w, patience<Ring>& waiting) noexcept {
     const sighting seen = sync().look(self(), w);
+    waiting.saw(seen.cons);
     if (seen.code == status::ok) self().offer(seen.cons);
     return seen.code;
   }
@@ -183,7 +184,7 @@ class claims {
   template <class Ready>
   status await_turn_in_line(who& w, uint32_t place, const Ready& ready) noexcept {
     patience<Ring> waiting(ring(), w, true);
-    const status first = make_space(w);
+    const status first = make_space(w, waiting);
     if (first != status::ok) return first;
     for (;;) {
       const bool turn = line_.is_turn(place);
@@ -192,11 +193,11 @@ class claims {
       const void* const polled = turn ? progress_word() : line_.word();
       const auto due = waiting.next(cons_.load(at<site::cons_look>), nullptr, polled, [] { return true; });
       if (due == patience<Ring>::nothing) continue;
-      const status s = due == patience<Ring>::over ? sync().last_look(self(), waiting, w).code : make_space(w);
+      const status s = due == patience<Ring>::over ? sync().last_look(self(), waiting, w).code : make_space(w, waiting);
       if (s != status::ok) return s;
       if (ring().anything_left()) help(w);
       if (due == patience<Ring>::over) {
-        static_cast<void>(make_space(w));
+        static_cast<void>(make_space(w, waiting));
         return line_.is_turn(place) && ready() ? status::ok : status::timeout;
       }
     }
@@ -208,14 +209,14 @@ class claims {
     if (has_room(end)) return room::free;
     patience<Ring> waiting(ring(), w, true);
     for (;;) {
-      if (make_space(w) != status::ok) return room::failed;
+      if (make_space(w, waiting) != status::ok) return room::failed;
       if (has_room(end)) return room::free;
       for (auto due = patience<Ring>::nothing; due != patience<Ring>::look;) {
         w.stats.add(stats::event::space_wait);
         due = waiting.next(cons_.load(at<site::cons_look>), nullptr, &cons_, [] { return true; });
         if (has_room(end)) return room::free;
         if (due == patience<Ring>::over)
-          return make_space(w) != status::ok ? room::failed : has_room(end) ? room::free : room::over;
+          return make_space(w, waiting) != status::ok ? room::failed : has_room(end) ? room::free : room::over;
       }
       if (ring().anything_left()) help(w);
     }

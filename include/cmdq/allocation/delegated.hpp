@@ -197,6 +197,7 @@ struct delegated {
         if (due == patience<Ring>::nothing) continue;
         const bool over = due == patience<Ring>::over;
         const sighting seen = over ? sync().last_look(*this, waiting, w) : sync().look(*this, w);
+        waiting.saw(seen.cons);
         if (seen.code == status::ok) base::offer(seen.cons);
         if (what != intent::waited || base::may_close()) serve(w);
         if (!blocked()) return status::ok;

@@ -116,6 +116,7 @@ class ranges : public claims<Self, Ring, Sync, Reclaim> {
       if (base::self().anything_left()) base::self().help(w);
       const bool over = due == patience<Ring>::over;
       const sighting seen = over ? sync().last_look(base::self(), waiting, w) : sync().look(base::self(), w);
+      waiting.saw(seen.cons);
       advance(seen.cons);
       if (reached(cons_.load(at<site::cons_done>), end)) break;
       if (seen.code != status::ok) return seen.code;

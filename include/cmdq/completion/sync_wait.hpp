@@ -153,7 +153,9 @@ class alignas(64) sync_wait {
       if (timed && allocation.anything_left()) allocation.help(w);
       const sighting seen = check(allocation, p, first || timed, w, timed);
       if (seen.code != status::would_block) return seen;
-      if (first || timed) allocation.offer(seen.cons);
+      if (!first && !timed) continue;
+      waiting.saw(seen.cons);
+      allocation.offer(seen.cons);
     }
   }
 

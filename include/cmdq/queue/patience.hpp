@@ -37,12 +37,19 @@ class patience {
     return waiter_.clock_due() ? at_time(P::now_ns(), progress) : nothing;
   }
 
-  /// Did the device stand at `cons` for options.deadline_ns with something to do? What it was told since the wait began
-  /// says nothing: it may have come a moment ago, from an owner that was off its processor.
+  /// The caller has looked, and the device is at `cons`: where it moves, but no range ends (an error in each command),
+  /// the next look is not put off.
+  void saw(position cons) noexcept {
+    if (cons != saw_) nap_ns_ = first_nap_ns;
+    saw_ = cons;
+  }
+
+  /// Did the device stand at `cons` for options.deadline_ns (less one look's period) with something to do? What it was
+  /// told since the wait began says nothing: it may have come a moment ago, from an owner that was off its processor.
   [[nodiscard]] bool stood(position cons) const noexcept {
     const uint64_t deadline = ring_.opts().deadline_ns;
     return deadline != no_deadline && timed_ && static_cast<int64_t>(now_ - began_) >= 0 && now_ - began_ >= deadline &&
-           cons == began_at_ && distance(cons, began_told_) > 0;
+           told_known_ && cons == began_at_ && distance(cons, began_told_) > 0;
   }
 
  private:
@@ -52,7 +59,7 @@ class patience {
 
   [[gnu::noinline]] due at_time(uint64_t now, position progress) noexcept {
     if (!timed_ || progress != seen_) {
-      if (!timed_) began_ = now, began_at_ = progress, began_told_ = ring_.told();
+      if (!timed_) began_ = now, began_at_ = progress;
       timed_ = true;
       seen_ = progress;
       since_ = now;
@@ -62,8 +69,10 @@ class patience {
     if (who_.budget.expired_at(now)) return over;
     left_ns_ = who_.budget.left_at(now);
     const auto still = static_cast<int64_t>(now - since_);
-    const bool long_enough = now == 0 || (still >= 0 && static_cast<uint64_t>(still) >= period_);
-    return long_enough && ring_.look_due(now, period_) ? look : nothing;
+    if (now != 0 && (still < 0 || static_cast<uint64_t>(still) < period_)) return nothing;
+    if (!told_known_) began_told_ = ring_.told();  // not before it has to be known: owners write that line
+    told_known_ = true;
+    return ring_.look_due(now, period_) ? look : nothing;
   }
 
   Ring& ring_;
@@ -76,9 +85,11 @@ class patience {
   uint64_t since_ = 0;              ///< no progress since
   uint64_t now_ = 0;
   position began_at_ = 0;    ///< progress then
-  position began_told_ = 0;  ///< and what the device had been told
+  position began_told_ = 0;  ///< and what the device had been told, one look's period later
   position seen_ = 0;
+  position saw_ = 0;  ///< the device, at the caller's last look
   bool timed_ = false;
+  bool told_known_ = false;
 };
 
 }  // namespace cmdq

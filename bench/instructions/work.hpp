@@ -45,7 +45,7 @@ inline constexpr unsigned log2_size = 10;
 template <class Config>
 bool insert(long rounds, bool sync) {
   using P = typename Config::platform;
-  using device_type = device<P, Config::completion::needs_msi>;
+  using device_type = device<P, Config::completion::in_memory>;
   static cmdq::fixed_memory<P, log2_size, 4> memory;
   static device_type dev(memory.memory().entries, {log2_size});
   cmdq::options o;

@@ -3,9 +3,9 @@
 // each with a CMD_SYNC), see that it consumed them. What a driver does before it trusts the device, without the queue.
 #include "board/board.hpp"
 
-#include <cmdq/core/command.hpp>
 #include <cmdq/platform/aarch64.hpp>
 #include <cmdq/smmuv3/device.hpp>
+#include <cmdq/smmuv3/wire.hpp>
 
 namespace {
 

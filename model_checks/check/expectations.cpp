@@ -19,6 +19,8 @@ constexpr rejection rejections[] = {
     {{site::line_gone_look, order::acq_rel}, "line/two"},
     {{site::ack_enter, order::relaxed}, "acknowledge/two_ask"},
     {{site::ack_leave, order::relaxed}, "acknowledge/two_ask"},
+    {{site::tail_ask, order::relaxed}, "tail/owner_and_handler"},
+    {{site::tail_leave, order::relaxed}, "tail/owner_and_handler"},
     {{site::msi_poll, order::relaxed}, "queue/owner_bits/msi32/2x2_late"},
     {{site::handler_lock, order::relaxed}, "queue/cmpxchg_loop/cons/illegal"},
     {{site::handler_unlock, order::relaxed}, "queue/cmpxchg_loop/cons/illegal"},

@@ -15,7 +15,7 @@ namespace {
 template <class Allocation>
 struct leaving_config : ring_config<> {
   using allocation = Allocation;
-  using completion = completion::poll_cons;
+  using completion = cmdq::completion::poll_cons;
   using reclaim = reclaim::counted;
 };
 

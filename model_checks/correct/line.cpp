@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// The line for space, and the one way to write GERRORN, without any queue around them.
+// The line for space, and the one ways to write GERRORN and the tail, without any queue around them.
 #include "../support/fixtures.hpp"
 
 #include <cmdq/allocation/line.hpp>
-#include <cmdq/core/registers.hpp>
-#include <cmdq/queue/acknowledge.hpp>
+#include <cmdq/queue/tail_writer.hpp>
+#include <cmdq/smmuv3/acknowledge.hpp>
+#include <cmdq/smmuv3/error_bits.hpp>
 
 namespace cmdq::checks {
 namespace {
@@ -104,11 +105,43 @@ struct two_ask : scenario {
   void finish() override { check(device.all_seen_to(), "both errors are acknowledged"); }
 };
 
+/// An owner tells of an entry while somebody who handled an error tells again. The plain words: who writes the register
+/// for another has seen that one's entry, and two writers are never inside at once.
+struct tell_again : scenario {
+  static constexpr facts about{.name = "tail/owner_and_handler",
+                               .proves = "the tail never goes back, and the last one tells of everything",
+                               .bounds = "2 threads; one tells twice, the other twice again",
+                               .threads = 2,
+                               .how = schedule::full};
+  P::atomic<std::uint32_t> limit;
+  P::plain<std::uint32_t> entry[2];
+  P::plain<std::uint32_t> reg;
+  tail_writer<P> tail;
+
+  void write() {
+    const std::uint32_t now = limit.load(at<site::limit_load>);
+    check(now >= reg.get(), "the tail moves forward");
+    for (std::uint32_t i = 0; i < now; ++i) check(entry[i].get() == i + 1, "the entry is there before it is told of");
+    reg.set(now);
+  }
+  void thread(unsigned index) override {
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      if (index == 0) {
+        entry[i].set(i + 1);
+        limit.store(i + 1, at<site::limit_store>);
+      }
+      tail.tell([this] { write(); });
+    }
+  }
+  void finish() override { check(reg.get() == 2, "everything was told"); }
+};
+
 const registration<line_two> r1;
 const registration<line_two_twice> r2;
 const registration<line_three> r3;
 const registration<two_acknowledge> r4;
 const registration<two_ask> r5;
+const registration<tell_again> r6;
 
 }  // namespace
 }  // namespace cmdq::checks

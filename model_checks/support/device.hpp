@@ -6,9 +6,10 @@
 
 #include "fixtures.hpp"
 
-#include <cmdq/core/registers.hpp>
 #include <cmdq/model/ring_window.hpp>
 #include <cmdq/platform/ring_entry.hpp>
+#include <cmdq/smmuv3/device_type.hpp>
+#include <cmdq/smmuv3/error_bits.hpp>
 
 namespace cmdq::checks {
 

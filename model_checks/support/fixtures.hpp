@@ -6,6 +6,7 @@
 #include "scenario.hpp"
 
 #include <cmdq/allocation/combining.hpp>
+#include <cmdq/completion/poll_cons.hpp>
 #include <cmdq/queue/fixed_memory.hpp>
 #include <cmdq/stats/none.hpp>
 #include <cmdq/wait/spin.hpp>
@@ -19,9 +20,11 @@ using ring_storage = fixed_memory<P, 4, 3, 2, 3>;
 /// What `ring` needs to know of a configuration.
 template <class Wait = busy_wait>
 struct ring_config {
+  using family = default_family;
   using platform = P;
   using wait = Wait;
   using allocation = cmdq::allocation::combining;
+  using completion = cmdq::completion::poll_cons;
   using stats = cmdq::stats::none;
 };
 

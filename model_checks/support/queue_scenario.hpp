@@ -12,6 +12,7 @@ namespace cmdq::checks {
 template <class Allocation, class Completion = completion::poll_cons, class Reclaim = reclaim::counted,
           class Wait = busy_wait>
 struct checked_config {
+  using family = default_family;
   using platform = P;
   using wait = Wait;
   using allocation = Allocation;

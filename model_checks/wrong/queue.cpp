@@ -184,8 +184,9 @@ const queue_case unchecked[] = {
 
 /// A CMD_SYNC that names the next entry as its completion word.
 struct wrong_target : completion::poll_msi {
-  static constexpr command sync_for(std::uint64_t slot_address, sync_signal) noexcept {
-    return make_msi_sync(ring_address + (slot_address - ring_address + 16) % 64, 0);
+  template <class Ring>
+  static constexpr command sync_for(const Ring& ring, position p) noexcept {
+    return make_msi_sync(ring_address + (ring.device_address(p) - ring_address + 16) % 64, 0);
   }
 };
 const queue_case msi_target[] = {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // The few encodings that the queue itself knows, and the text of status codes.
-#include <cmdq/core/command.hpp>
-#include <cmdq/core/registers.hpp>
 #include <cmdq/core/status.hpp>
+#include <cmdq/smmuv3/error_bits.hpp>
+#include <cmdq/smmuv3/wire.hpp>
 #include <set>
 
 #include "support/test.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Ring positions against arithmetic that never wraps: a 64-bit count of entries since the start.
 #include <cmdq/core/position.hpp>
-#include <cmdq/core/registers.hpp>
+#include <cmdq/smmuv3/error_bits.hpp>
 #include <vector>
 
 #include "support/test.hpp"

@@ -208,6 +208,7 @@ CMDQ_TEST(a_device_that_refuses_the_replacement_too_has_failed) {
 CMDQ_TEST(an_aborted_msi_is_no_word_on_much_later_ones) {
   struct alignas(64) bare_ring {
     using P = scheduled_platform;
+    using family = smmuv3::family;
     struct who {};
     options o;
     [[nodiscard]] const options& opts() const { return o; }
@@ -221,9 +222,9 @@ CMDQ_TEST(an_aborted_msi_is_no_word_on_much_later_ones) {
   const parts of{{.o = {.first = 0U - 5}}};
   const bare_ring& r = of.r;
   const error_handler<bare_ring>& errors = of.errors;
-  for (const position behind : {1U, 2U, r.shape().entries()}) CMDQ_CHECK(errors.msi_void(r.o.first - behind));
+  for (const position behind : {1U, 2U, r.shape().entries()}) CMDQ_CHECK(errors.word_void(r.o.first - behind));
   for (const position ahead : {0U, 1U, 1U << 30, (1U << 31) + 1, 3U << 30})
-    CMDQ_CHECK(!errors.msi_void(r.o.first + ahead));
+    CMDQ_CHECK(!errors.word_void(r.o.first + ahead));
 }
 
 // The device goes on from software CONS: nothing is lost, and what is executed once more is nobody's error.

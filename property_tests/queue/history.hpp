@@ -3,8 +3,8 @@
 // other. Each command carries a number of its own in both words, so that a torn, lost, doubled or foreign one is seen.
 #pragma once
 
-#include <cmdq/core/command.hpp>
 #include <cmdq/model/hooks.hpp>
+#include <cmdq/smmuv3/wire.hpp>
 #include <cstdint>
 #include <vector>
 

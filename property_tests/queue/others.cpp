@@ -3,7 +3,7 @@
 // caller's memory that changes. Tests named rNN_ are the rows of the collection of small inputs.
 #include <cmdq/allocation/strategies.hpp>
 #include <cmdq/cmdq.hpp>
-#include <cmdq/queue/acknowledge.hpp>
+#include <cmdq/smmuv3/acknowledge.hpp>
 #include <memory>
 
 #include "cases.hpp"

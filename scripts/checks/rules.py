@@ -7,9 +7,11 @@ import sys
 import tempfile
 
 # The include arrow: what each part of include/cmdq may include besides itself. What all strategies stand on (options,
-# memory, ring, errors) lies in the folder of the queue, but below them: the part "ring".
+# memory, ring, errors) lies in the folder of the queue, but below them: the part "ring". What the queue asks of a
+# device family lies in the family's folder, and below the queue: the part "family". One header of the queue names the
+# family that is taken where none is named: the part "default".
 BASE = {"core", "platform"}
-RING = BASE | {"wait", "locks", "stats", "ring"}
+RING = BASE | {"wait", "locks", "stats", "ring", "default"}
 QUEUE = RING | {"reclaim", "completion", "allocation", "queue"}
 ARROW = {
     "core": set(),
@@ -17,21 +19,32 @@ ARROW = {
     "wait": BASE | {"stats"},
     "stats": BASE,
     "locks": BASE | {"wait", "stats"},
-    "ring": BASE | {"wait", "stats"},
+    "family": BASE,
+    "default": {"family"},
+    "ring": BASE | {"wait", "stats", "default"},
     "reclaim": RING,
     "completion": RING,
     "allocation": RING | {"reclaim", "completion"},
     "queue": QUEUE,
-    "smmuv3": QUEUE,
-    "multi": QUEUE | {"smmuv3"},
-    "dma": QUEUE | {"smmuv3", "multi"},
-    "model": BASE | {"smmuv3"},
+    "multi": QUEUE | {"smmuv3", "family"},
+    "dma": QUEUE | {"smmuv3", "family", "multi"},
+    "model": BASE | {"family"},
     "c": set(),
     "cmdq.hpp": QUEUE,
 }
+FAMILIES = {"smmuv3", "vtd", "amdvi", "riscv"}
+for name in FAMILIES:
+    ARROW[name] = QUEUE | {"family"}
+    ARROW["model"] = ARROW["model"] | {name}
+FAMILY_HEADERS = {"family.hpp", "wire.hpp", "limits.hpp", "errors.hpp", "error_bits.hpp", "acknowledge.hpp",
+                  "device_type.hpp", "registers.hpp"}
+# Where no family is in sight: neither its name, nor an opcode, nor a register's layout.
+WITHOUT_FAMILY = {"core", "ring", "queue", "allocation", "completion", "reclaim", "wait", "locks", "multi"}
+OF_A_FAMILY = re.compile(r"\b(%s)\b|opcode|\bc?g?error::|\bmake_(msi_)?sync\b|\bsync_signal\b|\bcons_error\b"
+                         r"|\b0x46U?\b|\b(read|write)_(gerrorn?|fsts)\b" % "|".join(sorted(FAMILIES)))
 RING_HEADERS = {"queue/options.hpp", "queue/ring.hpp", "queue/errors.hpp", "queue/producer_cell.hpp",
-                "queue/gather_group.hpp", "queue/left_work.hpp", "queue/acknowledge.hpp", "queue/patience.hpp",
-                "queue/mailbox.hpp"}
+                "queue/gather_group.hpp", "queue/left_work.hpp", "queue/patience.hpp", "queue/mailbox.hpp",
+                "queue/tail_writer.hpp"}
 HOSTED = {"platform/hosted.hpp", "platform/hosted_processes.hpp", "platform/boost_atomic.hpp", "platform/std_atomic.hpp",
           "platform/hosted_signals.hpp"}
 FREESTANDING = {"stddef.h", "stdint.h"}
@@ -44,7 +57,12 @@ SOURCES = {".hpp", ".cpp", ".h", ".c", ".S", ".ld", ".py", ".sh", ".cmake"}
 
 
 def part_of(header):
-    return "ring" if header in RING_HEADERS else header.split("/")[0]
+    folder, _, name = header.partition("/")
+    if header == "queue/default_family.hpp":
+        return "default"
+    if folder in FAMILIES and name in FAMILY_HEADERS:
+        return "family"
+    return "ring" if header in RING_HEADERS else folder
 
 
 def code_lines(path):
@@ -55,6 +73,7 @@ def code_lines(path):
 
 def check_includes(path, header):
     part = part_of(header)
+    folder = header.split("/")[0]
     if part not in ARROW:
         yield 1, f"include/cmdq/{part} is no part that the include arrow knows"
         return
@@ -70,6 +89,9 @@ def check_includes(path, header):
         other = part_of(name[len("cmdq/"):])
         if other != part and other not in ARROW[part]:
             yield number, f"{part} includes {other}: the arrow allows {sorted(ARROW[part])}"
+        to = name[len("cmdq/"):].split("/")[0]
+        if folder in FAMILIES and to in FAMILIES and to != folder:
+            yield number, f"<{name}>: families do not know each other"
         if part == "platform" or part == "cmdq.hpp":
             continue
         if name[len("cmdq/"):] in HOSTED:
@@ -82,6 +104,9 @@ def check_header(path, header):
         found = NOT_IN_HEADERS.search(line)
         if found and "= delete" not in line:
             yield number, f"'{found.group(0)}': no exceptions, RTTI, heap or threads in include/"
+        known = OF_A_FAMILY.search(line) if part_of(header) in WITHOUT_FAMILY else None
+        if known and not line.lstrip().startswith("#"):
+            yield number, f"'{known.group(0)}': only a device family's own folder knows that"
         if part_of(header) != "platform" and MEMORY_ORDER.search(line):
             yield number, f"'{MEMORY_ORDER.search(line).group(0)}': name an ordering site"
 
@@ -129,6 +154,16 @@ SELF_TEST = [  # file, text, what must be said; None: nothing
     ("include/cmdq/completion/a.hpp", SPDX + "#include <cmdq/queue/command_queue.hpp>\n", ":2: completion includes queue"),
     ("include/cmdq/allocation/a.hpp", SPDX + "#include <cmdq/queue/config.hpp>\n", ":2: allocation includes queue"),
     ("include/cmdq/queue/a.hpp", SPDX + "#include <cmdq/smmuv3/b.hpp>\n", ":2: queue includes smmuv3"),
+    ("include/cmdq/queue/default_family.hpp", SPDX + "#include <cmdq/smmuv3/family.hpp>\nusing f = smmuv3::family;\n", None),
+    ("include/cmdq/queue/ring.hpp", SPDX + "#include <cmdq/smmuv3/family.hpp>\n", ":2: ring includes family"),
+    ("include/cmdq/smmuv3/wire.hpp", SPDX + "#include <cmdq/queue/ring.hpp>\n", ":2: family includes ring"),
+    ("include/cmdq/queue/ring.hpp", SPDX + "if (opcode_of(c) == 0) return;\n", ":2: 'opcode': only a device"),
+    ("include/cmdq/allocation/a.hpp", SPDX + "put(make_sync(x));\n", ":2: 'make_sync': only a device"),
+    ("include/cmdq/core/a.hpp", SPDX + "if (w == 0x46) return;  // opcode\n", ":2: '0x46': only a device"),
+    ("include/cmdq/completion/a.hpp", SPDX + "device.read_gerror();\n", ":2: 'read_gerror': only a device"),
+    ("include/cmdq/multi/a.hpp", SPDX + "smmuv3::fit(o);\n", ":2: 'smmuv3': only a device"),
+    ("include/cmdq/wait/a.hpp", SPDX + "// the SMMUv3's opcode\n", None),
+    ("include/cmdq/dma/a.hpp", SPDX + "smmuv3::fit(o);\n", None),
     ("include/cmdq/model/a.hpp", SPDX + "#include <cmdq/queue/ring.hpp>\n", ":2: model includes ring"),
     ("include/cmdq/extra/a.hpp", SPDX, "include/cmdq/extra is no part"),
     ("include/cmdq/core/a.hpp", SPDX + "#include <atomic>\n", ":2: <atomic>: only"),

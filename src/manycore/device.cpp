@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "device.hpp"
 
+#include <cmdq/smmuv3/device_type.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cmdq/platform/concepts.hpp>

@@ -4,8 +4,8 @@
 #pragma once
 
 #include <array>
-#include <cmdq/core/command.hpp>
 #include <cmdq/core/position.hpp>
+#include <cmdq/smmuv3/wire.hpp>
 #include <cstdint>
 #include <deque>
 

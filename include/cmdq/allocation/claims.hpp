@@ -222,16 +222,16 @@ class claims {
     }
   }
   [[nodiscard]] [[gnu::always_inline]] bool has_room(position end) const noexcept {
-    return end - cons_.load(at<site::cons_space>) <= ring().shape().entries();
+    return end - cons_.load(at<site::cons_space>) <= ring().capacity();
   }
   /// [S] Entries before this are free.
   [[nodiscard]] [[gnu::always_inline]] position room_end() const noexcept {
-    return cons_.load(at<site::cons_space>) + ring().shape().entries();
+    return cons_.load(at<site::cons_space>) + ring().capacity();
   }
 
   /// Harmless commands in place of those of a call that has ended.
   void fill(position start, uint32_t n) noexcept {
-    for (position p = start; p != start + n; ++p) ring().entry(p).put(make_sync(sync_signal::none));
+    for (position p = start; p != start + n; ++p) ring().entry(p).put(Ring::family::harmless());
   }
 
   /// Goes on with a duty until it is done, or until it would have to wait for longer than the budget (false).
@@ -332,7 +332,7 @@ class claims {
   static constexpr int32_t limit_for(const Ring& r) noexcept {
     if (!is_asynchronous(r.opts())) return -1;
     const uint32_t reserve = 2 * r.opts().producers * longest_list(r.opts());
-    return static_cast<int32_t>(r.shape().entries() - reserve);
+    return static_cast<int32_t>(r.capacity() - reserve);
   }
 };
 

@@ -40,7 +40,7 @@ struct delegated {
     explicit state(Ring& r) noexcept : base(r), boxes_(r) {}
 
     /// Command `k` of the caller's next list, into its mailbox.
-    void put(const producer_cell<P>& cell, uint32_t k, const command& c) noexcept {
+    void put(const producer_cell<P>& cell, uint32_t k, const typename Ring::command& c) noexcept {
       boxes_.put(ring().number_of(cell), k, c);
     }
 
@@ -260,7 +260,7 @@ struct delegated {
     /// Would a list of `n` commands fit behind `end`, with its CMD_SYNC or the batch's? Half the ring is enough for a
     /// batch, so that the device has something to do meanwhile.
     [[nodiscard]] bool fits(const batch& b, position end, uint32_t n) const noexcept {
-      const uint32_t entries = ring().shape().entries();
+      const uint32_t entries = ring().capacity();
       return end + n + 1 - b.done <= entries && (end == b.start || end + n + 1 - b.start <= entries / 2);
     }
 

@@ -92,7 +92,9 @@ class gathering {
 
  private:
   /// Where each list has a CMD_SYNC of its own there is nothing to share.
-  static constexpr uint32_t groups_in_use(const options& o) noexcept { return o.sync_every_batch ? 1 : o.groups; }
+  static constexpr uint32_t groups_in_use(const options_for<typename Ring::family>& o) noexcept {
+    return o.sync_every_batch ? 1 : o.groups;
+  }
 
   const offset_ptr<group> groups_;
   const uint32_t count_;

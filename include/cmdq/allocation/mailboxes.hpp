@@ -27,10 +27,13 @@ class mailboxes {
  public:
   using P = typename Ring::P;
   using line = mailbox_line<P>;
+  using command = typename Ring::command;
+  static constexpr uint32_t words_each = words_of<command>;
+  static constexpr uint32_t per_line = commands_per_line(words_each);
 
   explicit mailboxes(Ring& ring) noexcept
       : ring_(&ring),
-        lines_(lines_per_mailbox(ring.opts().batch_limit)),
+        lines_(lines_per_mailbox(ring.opts().batch_limit, words_each)),
         words_(words_in_use(ring.opts())),
         per_word_((ring.opts().producers + words_ - 1) / words_) {
     for (uint32_t i = 0; i < ring.opts().producers; ++i) head(i).placed.store(0, at<site::setup>);
@@ -43,10 +46,9 @@ class mailboxes {
   // --- the producer's side
 
   void put(uint32_t i, uint32_t k, const command& c) noexcept {
-    line& l = ring_->mailbox(i * lines_ + k / commands_per_line);
-    const uint32_t at = 2 * (k % commands_per_line);
-    l.word[at].set(c.word[0]);
-    l.word[at + 1].set(c.word[1]);
+    line& l = ring_->mailbox(i * lines_ + k / per_line);
+    const uint32_t at = words_each * (k % per_line);
+    for (uint32_t j = 0; j < words_each; ++j) l.word[at + j].set(c.word[j]);
   }
   /// [M] Marks it filled. True: no other was in its word.
   [[gnu::always_inline]] bool fill(uint32_t i, asked a) noexcept {
@@ -93,9 +95,11 @@ class mailboxes {
   }
   void copy_to_ring(uint32_t i, uint32_t n, position to) noexcept {
     const line* l = &head(i);
-    for (uint32_t k = 0, at = 0; k < n; ++k, at += 2) {
-      if (at == 2 * commands_per_line) at = 0, ++l;
-      ring_->entry(to + k).put({{l->word[at].get(), l->word[at + 1].get()}});
+    for (uint32_t k = 0, at = 0; k < n; ++k, at += words_each) {
+      if (at == words_each * per_line) at = 0, ++l;
+      command c;
+      for (uint32_t j = 0; j < words_each; ++j) c.word[j] = l->word[at + j].get();
+      ring_->entry(to + k).put(c);
     }
   }
   /// [M][X] Says where it is, before PROD does.
@@ -109,7 +113,7 @@ class mailboxes {
   [[nodiscard]] line& head(uint32_t i) noexcept { return ring_->mailbox(i * lines_); }
   [[nodiscard]] uint64_t bit_of(uint32_t i) const noexcept { return uint64_t{1} << (words_ == 1 ? i : i % per_word_); }
 
-  static constexpr uint32_t words_in_use(const options& o) noexcept {
+  static constexpr uint32_t words_in_use(const options_for<typename Ring::family>& o) noexcept {
     const uint32_t least = (o.producers + mailboxes_per_word - 1) / mailboxes_per_word;
     return o.groups > least ? o.groups : least;
   }

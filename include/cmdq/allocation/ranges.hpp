@@ -94,7 +94,7 @@ class ranges : public claims<Self, Ring, Sync, Reclaim> {
   /// [S] Waits until the claimed entries up to `end` are free. Cost: mostly one load of a word that changes once a lap,
   /// in a ring that is nearly full more often.
   [[gnu::always_inline]] room has_space(position end, who& w) noexcept {
-    return end - space_.load(at<site::cons_space>) <= ring().shape().entries() ? room::free : renew_space(end, w);
+    return end - space_.load(at<site::cons_space>) <= ring().capacity() ? room::free : renew_space(end, w);
   }
   [[gnu::noinline]] room renew_space(position end, who& w) noexcept {
     const room found = base::await_room(end, w);

@@ -3,7 +3,6 @@
 
 #include <cmdq/completion/poll_cons.hpp>
 #include <cmdq/completion/poll_msi.hpp>
-#include <cmdq/core/device_limits.hpp>
 #include <cmdq/core/status.hpp>
 #include <cmdq/platform/orderings.hpp>
 
@@ -13,14 +12,28 @@ namespace cmdq::completion {
 /// is coherent, unless options.device.prefer_cons (Hi16xx: polling the MSI is slower, whatever the firmware tables say;
 /// the default, for a device that was not asked). choose_completion() measures both on the actual device.
 struct automatic {
-  static constexpr bool needs_msi = false;
+  static constexpr uint8_t ways = completes::by_register | completes::in_entry;
+  static constexpr bool in_memory = false;
 
   template <class P>
   class state {
    public:
-    static constexpr bool needs_msi = false;
-    [[nodiscard]] command sync_for(uint64_t slot_address, sync_signal signal) const noexcept {
-      return by_msi() ? poll_msi::sync_for(slot_address, signal) : poll_cons::sync_for(slot_address, signal);
+    static constexpr bool in_memory = false;
+    template <class Ring>
+    [[nodiscard]] auto sync_for(const Ring& ring, position p) const noexcept {
+      return by_msi() ? poll_msi::sync_for(ring, p) : poll_cons::sync_for(ring, p);
+    }
+    template <class Ring>
+    [[nodiscard]] static bool done(Ring& ring, position p) noexcept {
+      return poll_msi::done(ring, p);
+    }
+    template <class Ring>
+    [[nodiscard]] static bool pending(Ring& ring, position p) noexcept {
+      return poll_msi::pending(ring, p);
+    }
+    template <class Ring>
+    [[nodiscard]] static const void* word(Ring& ring, position p) noexcept {
+      return poll_msi::word(ring, p);
     }
     /// How CMD_SYNCs are written from now on. Those in the ring may be of either form: who waits for one asks its
     /// entry.
@@ -39,9 +52,11 @@ struct automatic {
     [[nodiscard]] bool can_use_msi() const noexcept { return possible_; }
 
     /// The queue's, before anybody inserts.
-    void start(const device_limits& device, uint64_t ring_address) noexcept {
-      possible_ = device.can_poll_msi(ring_address);
-      msi_.store(possible_ && !device.prefer_cons ? 1 : 0, at<site::completion_mode>);
+    template <class Ring>
+    void start(const Ring& ring) noexcept {
+      const auto& device = ring.opts().device;
+      possible_ = Ring::family::can_complete_in_entry(device, ring.device_address(0));
+      msi_.store(possible_ && !Ring::family::prefers_register(device) ? 1 : 0, at<site::completion_mode>);
     }
 
    private:

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <cmdq/core/command.hpp>
+#include <cmdq/core/family.hpp>
 
 namespace cmdq::completion {
 
-/// A CMD_SYNC is done once CMDQ_CONS is past it. Every poll is an uncached device read, unless another producer has
-/// already moved software CONS past it.
+/// A sync command is done once the consumer's register is past it. Every poll is an uncached device read, unless
+/// another producer has already moved software CONS past it.
 struct poll_cons {
-  static constexpr bool needs_msi = false;  ///< is every CMD_SYNC answered by an MSI? make_plan() asks the device then
-  /// What a CMD_SYNC of this mode looks like; `slot_address` is its own entry's device address.
-  static constexpr command sync_for(uint64_t, sync_signal signal) noexcept { return make_sync(signal); }
+  static constexpr uint8_t ways = completes::by_register;
+  static constexpr bool in_memory = false;  ///< is every sync command answered in memory?
+  /// The sync command to be put at `p`.
+  template <class Ring>
+  static constexpr auto sync_for(const Ring& ring, position) noexcept {
+    return Ring::family::sync_by_register(ring.opts().signal);
+  }
   [[nodiscard]] static constexpr bool may_trail() noexcept { return false; }
 };
 

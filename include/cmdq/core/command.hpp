@@ -1,61 +1,33 @@
 // SPDX-License-Identifier: BSL-1.0
-// A command as the ring holds it, and the little that the queue itself must know of its encoding: how a CMD_SYNC is
-// written and which commands only a CMD_SYNC can report errors of. Typed commands are in cmdq/smmuv3.
+// A command as the ring holds it. What its bits say is the device family's to know (see family.hpp).
 #pragma once
 
 #include <stdint.h>
 
 namespace cmdq {
 
-/// Two little-endian 64-bit words (SMMUv3: every command is 16 bytes). Opcode: word 0, bits 7:0.
-struct command {
-  uint64_t word[2] = {0, 0};
-  friend constexpr bool operator==(const command&, const command&) = default;
+/// So many little-endian 64-bit words: 2, or 4 where the family has commands of 32 bytes.
+template <unsigned Words>
+struct command_of {
+  uint64_t word[Words] = {};
+  friend constexpr bool operator==(const command_of&, const command_of&) = default;
 };
 
-/// A copy that is read once, from memory that somebody else may be writing. An opcode 0 with an operand could be taken
-/// for a CMD_SYNC that its MSI has zeroed: it loses the operand, and is as illegal without.
-[[gnu::always_inline]] inline command own_copy(const command& from) noexcept {
+/// The 16 bytes that most families have.
+using command = command_of<2>;
+
+/// A copy that is read once, from memory that somebody else may be writing.
+template <unsigned Words>
+[[gnu::always_inline]] inline command_of<Words> copy_once(const command_of<Words>& from) noexcept {
   const volatile uint64_t* const w = from.word;
-  command c{{w[0], w[1]}};
-  if (static_cast<uint32_t>(c.word[0]) == 0) c.word[1] = 0;
+  command_of<Words> c;
+  for (unsigned i = 0; i < Words; ++i) c.word[i] = w[i];
   return c;
 }
 
-constexpr uint8_t opcode_of(uint64_t word0) noexcept { return static_cast<uint8_t>(word0); }
-
-inline constexpr uint8_t opcode_sync = 0x46;
-inline constexpr uint8_t opcode_atc_inv = 0x40;
-
-/// Commands of one class may share a published range where the device demands it (Arm MMU-700 erratum 2812531).
+/// What a queue distinguishes: configuration (tables), translations, those of devices (errors only a sync command can
+/// report), answers to page requests, and sync commands, which are the queue's own. Commands of one class may share a
+/// published range where the device demands it.
 enum class command_class : uint8_t { configuration, tlb, atc, page_request, sync, unknown };
-
-/// Class by opcode: PREFETCH and CFGI, TLBI, ATC_INV, PRI_RESP / RESUME / STALL_TERM, CMD_SYNC.
-constexpr command_class class_of(uint64_t word0) noexcept {
-  const uint8_t op = opcode_of(word0);
-  if (op == opcode_sync) return command_class::sync;
-  if (op >= 0x01 && op <= 0x06) return command_class::configuration;
-  if (op >= 0x10 && op <= 0x30) return command_class::tlb;
-  if (op == opcode_atc_inv) return command_class::atc;
-  if (op == 0x41 || op == 0x44 || op == 0x45) return command_class::page_request;
-  return command_class::unknown;
-}
-
-/// How a CMD_SYNC signals: CS field, word 0 bits 13:12 (3 is reserved: CERROR_ILL).
-enum class sync_signal : uint8_t { none = 0, msi = 1, event = 2 };
-
-/// CMD_SYNC that signals nothing or an event. Legal on every implementation with `none` (Tegra241 allows only that).
-constexpr command make_sync(sync_signal cs) noexcept { return {{opcode_sync | (static_cast<uint64_t>(cs) << 12), 0}}; }
-
-/// Is word 0 that of a CMD_SYNC which signals by an MSI? Its own entry as target: no longer once the MSI has come.
-constexpr bool is_msi_sync(uint64_t word0) noexcept { return (word0 & 0x30ffU) == (opcode_sync | (1U << 12)); }
-
-/// CMD_SYNC whose completion writes `data` to `address` (device address, 4-byte aligned), inner shareable, write-back.
-constexpr command make_msi_sync(uint64_t address, uint32_t data) noexcept {
-  const uint64_t inner_shareable = 3ULL << 22;
-  const uint64_t write_back = 0xfULL << 24;
-  return {{opcode_sync | (1ULL << 12) | inner_shareable | write_back | (static_cast<uint64_t>(data) << 32),
-           address & 0x000ffffffffffffcULL}};
-}
 
 }  // namespace cmdq

@@ -10,7 +10,8 @@ namespace cmdq {
 
 using position = uint32_t;
 
-/// Smallest and largest ring: SMMUv3 CMDQ_BASE.LOG2SIZE goes to 19; below 2 no list with its CMD_SYNC fits twice.
+/// Smallest and largest ring of any family (SMMUv3 CMDQ_BASE.LOG2SIZE goes to 19; below 2 no list with its sync command
+/// fits twice). A family may have closer limits.
 inline constexpr unsigned min_log2_size = 2;
 inline constexpr unsigned max_log2_size = 19;
 
@@ -48,5 +49,8 @@ struct geometry {
     return ahead(cons, prod) == entries();
   }
 };
+
+/// What a register of a device that has left the bus reads as.
+inline constexpr uint32_t device_gone = 0xffffffffU;
 
 }  // namespace cmdq

@@ -3,8 +3,8 @@
 // command) and counts, so that a test sees it.
 #pragma once
 
-#include <cmdq/core/command.hpp>
 #include <cmdq/smmuv3/quirks.hpp>
+#include <cmdq/smmuv3/wire.hpp>
 
 namespace cmdq::model {
 

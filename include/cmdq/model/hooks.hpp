@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-#include <cmdq/core/command.hpp>
 #include <cmdq/core/position.hpp>
-#include <cmdq/core/registers.hpp>
+#include <cmdq/smmuv3/error_bits.hpp>
+#include <cmdq/smmuv3/wire.hpp>
 
 namespace cmdq::model {
 

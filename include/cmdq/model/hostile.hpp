@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-#include <cmdq/core/registers.hpp>
-#include <cmdq/platform/concepts.hpp>
+#include <cmdq/smmuv3/device_type.hpp>
+#include <cmdq/smmuv3/error_bits.hpp>
 
 namespace cmdq::model {
 

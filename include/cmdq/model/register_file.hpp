@@ -6,10 +6,10 @@
 #include <stdint.h>
 
 #include <cmdq/core/position.hpp>
-#include <cmdq/core/registers.hpp>
 #include <cmdq/core/status.hpp>
 #include <cmdq/model/capabilities.hpp>
 #include <cmdq/platform/concepts.hpp>
+#include <cmdq/smmuv3/error_bits.hpp>
 #include <cmdq/smmuv3/registers.hpp>
 
 namespace cmdq::model {

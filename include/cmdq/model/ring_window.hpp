@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-#include <cmdq/core/command.hpp>
 #include <cmdq/platform/concepts.hpp>
+#include <cmdq/smmuv3/wire.hpp>
 
 namespace cmdq::model {
 

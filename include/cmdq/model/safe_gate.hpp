@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include <cmdq/core/command.hpp>
+#include <cmdq/smmuv3/wire.hpp>
 
 namespace cmdq::model {
 

@@ -11,7 +11,7 @@ namespace cmdq::multi {
 /// hold no addresses; a producer does, so it stays in the process that attached it (a process that forks has none
 /// attached). The platform tells processes apart, so that cells of processes that are gone come back; waits must need
 /// nothing that only one process has (wait::park does).
-template <device_type Device, queue_config Config>
+template <ring_device Device, queue_config Config>
 class shared_queue {
  public:
   using P = typename Config::platform;

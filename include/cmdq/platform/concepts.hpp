@@ -99,18 +99,14 @@ concept sleeping_platform = platform_type<P> && requires(uint64_t ns) {
   P::sleep_ns(ns);
 };
 
-/// The device as the queue sees it: the command-queue registers. Each access carries the barrier that the device
-/// needs: what was stored before write_prod() is visible to the device when it sees the new PROD; what the device wrote
-/// before it moved CONS is visible after read_cons(); write_gerrorn() orders like write_prod().
-/// Where producers of several processes share a queue, the device object lies in the shared block, too, and must hold
-/// no addresses: that of its registers comes from a static of each process, which has mapped them for itself.
+/// The device as the queue sees it: the registers that say up to where the driver has produced and the device has
+/// consumed, in the format of its family, which may ask for more (its `drives`). Each access carries the barrier that
+/// the device needs: what was stored before write_prod() is visible to the device when it sees the new value; what the
+/// device wrote before it moved is visible after read_cons().
 template <class D>
-concept device_type = requires(D& d, uint32_t v) {
+concept ring_device = requires(D& d, uint32_t v) {
   d.write_prod(v);
   { d.read_cons() } -> detail::same_as<uint32_t>;
-  { d.read_gerror() } -> detail::same_as<uint32_t>;
-  { d.read_gerrorn() } -> detail::same_as<uint32_t>;
-  d.write_gerrorn(v);
 };
 
 }  // namespace cmdq

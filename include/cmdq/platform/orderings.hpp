@@ -44,6 +44,7 @@ enum class order : unsigned char { relaxed, acquire, release, acq_rel, seq_cst }
   X(msi_poll, acquire, "device completion write", "[C] what the device did is visible to who saw its sync done",      \
     "stale data after a completed sync")                                                                              \
   X(msi_void, relaxed, "-", "after an aborted MSI; protects nothing: CONS is what counts then", "-")                  \
+  X(done_word_reset, relaxed, "msi_poll", "[E] before the sync command that names it is valid", "-")                   \
   X(health_enter, relaxed, "health_error", "fail-fast only; a late look costs one call", "-")                         \
   X(health_check, relaxed, "health_error", "[X] carried by the completion that the error's repair allowed", "-")      \
   X(health_error, relaxed, "health_check", "[X] carried by GERRORN's write, itself a release", "-")                   \
@@ -56,6 +57,8 @@ enum class order : unsigned char { relaxed, acquire, release, acq_rel, seq_cst }
   X(ack_ask, relaxed, "ack_leave", "bits only; the registers are read by whoever writes them", "-") \
   X(ack_enter, acquire, "ack_leave", "one writer of GERRORN at a time", "an acknowledgement is undone") \
   X(ack_leave, release, "ack_enter", "one writer of GERRORN at a time", "an acknowledgement is undone") \
+  X(tail_ask, acq_rel, "tail_ask, tail_leave", "[E][T] who writes the register for another has seen that one's entries, and is alone", "the device is told of entries that are not there") \
+  X(tail_leave, release, "tail_ask", "one writer of the register at a time", "the register goes back") \
   X(cell_use, relaxed, "cell_use_look", "its own producer's stores; others read it after device_fault only", "-") \
   X(cell_use_end, release, "attach", "what is owed is known to who takes the cell over", "debt of a producer that is gone, read half written") \
   X(cell_use_look, acquire, "cell_use_end", "see cell_use_end", "see cell_use_end") \

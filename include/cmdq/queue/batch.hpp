@@ -13,6 +13,8 @@ class batch {
  public:
   static_assert(Capacity >= 1 && Capacity <= max_batch, "a batch holds 1..1024 commands");
 
+  using command = typename Queue::command;
+
   explicit batch(typename Queue::producer& by) noexcept : by_(by) {}
   batch(const batch&) = delete;
   batch& operator=(const batch&) = delete;
@@ -24,7 +26,7 @@ class batch {
   /// where they were not inserted: invalid_argument (a CMD_SYNC) and what producer::permits() says of `c`; else as
   /// producer::insert().
   status add(const command& c) noexcept {
-    if (opcode_of(c.word[0]) == opcode_sync) return status::invalid_argument;
+    if (Queue::family::is_sync(c)) return status::invalid_argument;
     if (const status s = by_.permits(c).code; s != status::ok) return s;
     if (n_ == Capacity) {
       const outcome o = by_.insert(list_, n_);

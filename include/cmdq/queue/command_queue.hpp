@@ -19,9 +19,13 @@ struct gone_report {
 
 /// Many producers, one device. Neither copyable nor movable; memory and device must outlive it. Holds no addresses:
 /// with its memory and device in one block it works in each process that has mapped that, wherever (see offset_ptr).
-template <device_type Device, queue_config Config>
-class command_queue {
+template <ring_device Device, queue_config Config>
+requires(Config::family::template drives<Device>) class command_queue {
+  static_assert(detail::sees_completion<Config>());
+
  public:
+  using family = typename Config::family;
+  using command = typename family::command;
   using P = typename Config::platform;
   using stats_type = typename Config::stats;
   using ring_type = ring<Device, Config>;
@@ -30,8 +34,8 @@ class command_queue {
   using producer = cmdq::producer<command_queue>;
   using completion_type = completion::state_of<typename Config::completion, P>;
 
-  /// `p` comes from make_plan<Config>(). PROD and CONS of the device must hold options.first. Cost: O(N) stores.
-  command_queue(const plan<P>& p, Device& hardware) noexcept
+  /// `p` comes from make_plan<Config>(). The device's two registers must hold options.first. Cost: O(N) stores.
+  command_queue(const plan<P, family>& p, Device& hardware) noexcept
       : ring_(hardware, p), errors_(ring_), sync_(ring_), allocation_(ring_) {
     static_assert(sizeof *this == sizeof ring_ + sizeof errors_ + sizeof sync_ + sizeof allocation_,
                   "parts find each other by their sizes");
@@ -99,28 +103,31 @@ class command_queue {
     errors_.fail();
   }
 
-  /// Looks at the device and handles one error, as an interrupt handler for GERROR would. Bounded; never waits. Only
-  /// the queue's own bits (CMDQ_ERR, MSI_CMDQ_ABT) are acknowledged; `others` are the driver's: see acknowledge().
+  /// Looks at the device and handles one error, as an interrupt handler for errors would. Bounded; never waits. Only
+  /// the queue's own bits (SMMUv3: CMDQ_ERR, MSI_CMDQ_ABT) are acknowledged; `others` are the driver's: see
+  /// acknowledge().
   error_report handle_errors() noexcept {
     stats_type unused{};
     who w{time_budget<P>(0), unused};
     uint32_t reg = 0;
     const sighting seen = ring_.look(allocation_, allocation_.cons(at<site::cons_look>), sync_.may_trail(), w, reg);
     if (seen.code != status::ok) errors_.fail();
-    error_report report = errors_.handle(allocation_, sync_.may_trail(), cons_error(reg), w);
+    error_report report = errors_.handle(allocation_, sync_.may_trail(), family::error_code(reg), w);
     report.left = errors_.abandoned();
     return report;
   }
 
-  /// Bits of GERROR that are active now, the queue's and the driver's. Two register reads.
-  [[nodiscard]] uint32_t pending_errors() noexcept {
-    return ring_.device().read_gerror() ^ ring_.device().read_gerrorn();
-  }
+  /// Error bits that are active now, the queue's and the driver's. A register read or two.
+  [[nodiscard]] uint32_t pending_errors() noexcept { return errors_.protocol().pending(ring_.device()); }
 
-  /// For the driver: acknowledges those of `bits` that are active and are not the queue's own. GERRORN is read, changed
-  /// and written, so all its writers go through here; nobody waits: who finds another one inside leaves word to it.
-  /// From any context, also from an interrupt that interrupted a call of this queue.
-  void acknowledge(uint32_t bits) noexcept { errors_.acknowledge(bits); }
+  /// For the driver, where the family's error register is read, changed and written (SMMUv3: GERRORN): acknowledges
+  /// those of `bits` that are active and are not the queue's own. All its writers go through here; nobody waits: who
+  /// finds another one inside leaves word to it. From any context, also from an interrupt that interrupted a call of
+  /// this queue.
+  void acknowledge(uint32_t bits) noexcept requires requires(typename family::template errors<P> e, Device& d) {
+    e.acknowledge(d, 0);
+  }
+  { errors_.protocol().acknowledge(ring_.device(), bits); }
 
   /// For a device that failed (device_fault) or was reset; a time-out needs none of it. ok: the device has consumed all
   /// that it was told, and calls go on. Never while a call is inside or a writer is open, nor while the device has not
@@ -146,7 +153,7 @@ class command_queue {
     if (seen.code != status::ok) return seen.code;
     if (delegates && allocation_.anything_left()) return status::stalled;  // no room yet, or a combiner is late
     if (seen.cons != told || allocation_.claimed() != told || ring_.told() != told) return status::stalled;
-    if (m == msis::none_under_way) errors_.void_msis(told);
+    if (m == msis::none_under_way) errors_.void_words(told);
     if (sync_.may_trail() && sync_.landed(allocation_.cons(at<site::cons_look>), told) != told) return status::stalled;
     allocation_.offer(told);
     if (somebody_inside() || !errors_.clear()) return status::stalled;
@@ -154,11 +161,13 @@ class command_queue {
   }
 
   /// What CMDQ_PROD and CMDQ_CONS must hold for the device to go on where it stopped.
-  [[nodiscard]] uint32_t prod_register() const noexcept { return ring_.shape().to_register(ring_.told()); }
-  [[nodiscard]] uint32_t cons_register() const noexcept {
-    return ring_.shape().to_register(allocation_.cons(at<site::cons_look>));
+  [[nodiscard]] uint32_t prod_register() const noexcept {
+    return ring_type::positions::to_register(ring_.shape(), ring_.told());
   }
-  [[nodiscard]] const options& opts() const noexcept { return ring_.opts(); }
+  [[nodiscard]] uint32_t cons_register() const noexcept {
+    return ring_type::positions::to_register(ring_.shape(), allocation_.cons(at<site::cons_look>));
+  }
+  [[nodiscard]] const options_for<family>& opts() const noexcept { return ring_.opts(); }
   /// The completion policy's own settings, where it has any (completion::automatic).
   [[nodiscard]] completion_type& completion() noexcept { return sync_.completion(); }
 
@@ -181,10 +190,9 @@ class command_queue {
                                             uint64_t ns) noexcept {
     if (n != 1 || list == nullptr || ring_.special() || by.cell_->use.load(at<site::cell_use>) != in_use::idle)
       return insert_pieces(list, n, sync, by, ns);
-    const command c = own_copy(*list);
-    const uint8_t op = opcode_of(c.word[0]);
-    if (op == opcode_sync) return {status::invalid_argument};
-    if (op == opcode_atc_inv) {
+    const command c = family::own_copy(*list);
+    if (family::is_sync(c)) return {status::invalid_argument};
+    if (family::answers_at_sync(c)) {
       if (by.owes_sync()) return insert_pieces(list, n, sync, by, ns);
       sync = true;
     }
@@ -371,7 +379,7 @@ class command_queue {
   /// A CMD_SYNC, waited for, between this producer's lists that nobody waited for and ATC invalidations: the ATC may
   /// refill from a TLB entry that is not gone yet (bug L20).
   status sync_before_atc(const command* list, uint32_t n, who& w, producer& by, outcome& o) noexcept {
-    const bool needed = by.owes_sync() && n != 0 && opcode_of(own_copy(*list).word[0]) == opcode_atc_inv;
+    const bool needed = by.owes_sync() && n != 0 && family::answers_at_sync(family::own_copy(*list));
     if (!needed) return status::ok;
     return run(list, 0, true, w, by, o);
   }
@@ -518,13 +526,13 @@ class command_queue {
     bool as_cut = true;
     command_class first = command_class::unknown;
     for (uint32_t i = 0; i < n; ++i) {
-      const command c = own_copy(list[i]);
-      const command_class is = class_of(c.word[0]);
+      const command c = family::own_copy(list[i]);
+      const command_class is = family::class_of(c);
       if (i == 0) first = is;
       const bool atc_alone = (is == command_class::atc) == (first == command_class::atc);
       const bool fits = is != command_class::sync && atc_alone && (is == first || !ring_.opts().sync_every_batch) &&
-                        (!ring_.restricted() || permits(ring_.opts().device, c).code == status::ok);
-      put(i, fits ? c : make_sync(sync_signal::none));
+                        (!ring_.restricted() || family::permits(ring_.opts().device, c).code == status::ok);
+      put(i, fits ? c : family::harmless());
       as_cut = as_cut && fits;
     }
     return as_cut;
@@ -590,7 +598,7 @@ class command_queue {
   }
 
   writer<command_queue> reserve(uint32_t n, bool sync, producer& by) noexcept {
-    const options& o = ring_.opts();
+    const auto& o = ring_.opts();
     who w{time_budget<P>(o.deadline_ns), by.stats_, by.cell_};
     reservation r;
     status s = status::ok;
@@ -638,7 +646,7 @@ class command_queue {
   }
 
   result<ticket> submit(const command* list, uint32_t n, producer& by) noexcept {
-    const options& o = ring_.opts();
+    const auto& o = ring_.opts();
     if (n > o.batch_limit) return refusal{status::out_of_range, "commands", n, o.batch_limit};
     if (list == nullptr && n != 0) return refusal{status::invalid_argument, "list", 0, 0};
     if (n != 0) {

@@ -19,6 +19,7 @@ namespace cmdq {
 
 /// Everything freestanding. Hosted programs take `hosted_config` from <cmdq/cmdq.hpp>.
 struct freestanding_config {
+  using family = default_family;
   using platform = cmdq::platform::builtins;
   using wait = cmdq::wait::spin;
   using allocation = cmdq::allocation::combining;
@@ -43,9 +44,9 @@ concept allocation_policy = requires {
 };
 
 template <class C, class P>
-concept completion_policy = requires(const completion::state_of<C, P> c, uint64_t address) {
-  { C::needs_msi } -> detail::same_as<const bool&>;
-  { c.sync_for(address, sync_signal::event) } -> detail::same_as<command>;
+concept completion_policy = requires(const completion::state_of<C, P> c) {
+  { C::ways } -> detail::same_as<const uint8_t&>;  // bits of completes
+  { C::in_memory } -> detail::same_as<const bool&>;
   { c.may_trail() } -> detail::same_as<bool>;
 };
 
@@ -61,10 +62,27 @@ concept stats_policy = requires(S& s) {
 
 /// Each field is checked by name, so that a wrong one is reported as itself.
 template <class C>
-concept queue_config = platform_type<typename C::platform> && wait_policy<typename C::wait, typename C::platform> &&
-    allocation_policy<typename C::allocation> && completion_policy<typename C::completion, typename C::platform> &&
+concept queue_config = device_family<typename C::family> && platform_type<typename C::platform> &&
+    wait_policy<typename C::wait, typename C::platform> && allocation_policy<typename C::allocation> &&
+    completion_policy<typename C::completion, typename C::platform> &&
     reclaim_policy<typename C::reclaim, typename C::platform, typename C::wait> && stats_policy<typename C::stats>;
 
 static_assert(queue_config<freestanding_config>);
+
+namespace detail {
+/// Can a caller see with this policy that a sync command of this family is done?
+template <class C>
+constexpr bool sees_completion() noexcept {
+  constexpr uint8_t missing = C::completion::ways & static_cast<uint8_t>(~C::family::ways);
+  static_assert((missing & completes::by_register) == 0,
+                "the consumer's register of this family is no completion (it moves when a command is fetched): choose "
+                "completion::status_word");
+  static_assert((missing & completes::in_entry) == 0,
+                "a sync command of this family cannot write to its own entry: choose completion::status_word");
+  static_assert((missing & completes::in_word) == 0,
+                "a sync command of this family cannot write to memory: choose completion::poll_cons");
+  return missing == 0;
+}
+}  // namespace detail
 
 }  // namespace cmdq

@@ -4,8 +4,7 @@
 // lap's.
 #pragma once
 
-#include <cmdq/core/command.hpp>
-#include <cmdq/queue/acknowledge.hpp>
+#include <cmdq/core/family.hpp>
 #include <cmdq/queue/ring.hpp>
 
 namespace cmdq {
@@ -18,25 +17,86 @@ inline constexpr uint32_t failed = 1U << 1;
 inline constexpr uint32_t one_error = 1U << 2;
 }  // namespace health
 
-/// What a look at GERROR came to.
-struct error_report {
-  status code = status::ok;  ///< ok, or device_fault: the device cannot go on
-  bool handled = false;      ///< an error of the command queue was repaired, or an aborted MSI noted
-  bool again = false;        ///< another one waits, or somebody else is at it: look again
-  uint32_t others = 0;       ///< active bits of GERROR that are not the queue's: the driver's to see to
-  status left = status::ok;  ///< error of a list whose producer is gone, told once (illegal_command, ...)
-};
+/// What a family's error protocol may ask of the queue, while it is the only one that handles an error.
+template <class Handler, class Allocation>
+class error_host {
+ public:
+  using ring_type = typename Handler::ring_type;
+  using command = typename ring_type::command;
 
-/// The queue's own bits of GERROR. It acknowledges no others.
-inline constexpr uint32_t own_errors = gerror::cmdq_err | gerror::msi_cmdq_abt;
+  error_host(Handler& h, const Allocation& a, bool may_trail, typename ring_type::who& w) noexcept
+      : handler_(h), allocation_(a), may_trail_(may_trail), w_(w) {}
+
+  [[nodiscard]] auto& device() noexcept { return ring().device(); }
+  /// Counts an error, for statistics.
+  void count() noexcept { w_.stats.add(stats::event::error_handled); }
+  /// May completions in memory have taken software CONS past the device's register?
+  [[nodiscard]] bool may_trail() const noexcept { return may_trail_; }
+
+  /// Where the device stands, and its consumer's register. It must not go on meanwhile. Errors: device_fault where that
+  /// is no position that an error can have.
+  status position_of_error(position& p, uint32_t& reg) noexcept {
+    const status s = position_now(p, reg);
+    return s != status::ok || ring().was_told(p) ? s : status::device_fault;
+  }
+  /// The same where it may have consumed all that it was told.
+  status position_now(position& p, uint32_t& reg) noexcept {
+    sighting seen;
+    do {
+      seen = ring().look(allocation_, allocation_.cons(at<site::cons_look>), may_trail_, w_, reg);
+      if (seen.code != status::ok) return seen.code;
+    } while (seen.moved);
+    p = seen.cons;
+    return seen.exact ? status::ok : status::device_fault;  // an error's position is never behind what is done
+  }
+  /// The entry of a command that is in the ring, and what replaces it.
+  [[nodiscard]] command get(position p) noexcept { return ring().entry(p).get(); }
+  void put(position p, const command& c) noexcept { ring().entry(p).put(c); }
+  [[nodiscard]] uint64_t device_address(position p) noexcept { return ring().device_address(p); }
+  /// Software CONS, and up to where the device was told.
+  [[nodiscard]] position done() const noexcept { return allocation_.cons(at<site::cons_look>); }
+  [[nodiscard]] position told() noexcept { return ring().limit(); }
+  /// First position that the sync command at `p` answers for; `p` where it is its list's own.
+  [[nodiscard]] position covered_from(position p) const noexcept { return allocation_.covered_from(p); }
+
+  /// [X] Tells who waits for `p`. Before the device is let go on.
+  void note(position p, fault f) noexcept { handler_.note(p, f); }
+  /// What was told of the command at `p` already.
+  [[nodiscard]] fault noted(position p) noexcept {
+    return static_cast<fault>(error_within(ring().mark(p).load(at<site::mark_load>), p, p + 1));
+  }
+  /// One retry more of what failed at `p`; false once there were options.fetch_retries.
+  [[nodiscard]] bool retry_again(position p) noexcept { return handler_.retry_again(p); }
+  /// Completions in memory of what was told so far may never come: the register alone counts for them. Or only of what
+  /// lies before `end`.
+  void completions_lost() noexcept { completions_lost(ring().limit()); }
+  void completions_lost(position end) noexcept { handler_.void_words(end); }
+  /// Does a sync command at `p` show in its word that it is done?
+  [[nodiscard]] bool word_done(position p) noexcept {
+    if constexpr (ring_type::has_words) return static_cast<uint32_t>(ring().done_word(p).load(at<site::msi_poll>)) == p;
+    return false;
+  }
+  /// For a device that goes on after an error when the producer's register is written.
+  void tell_again() noexcept { ring().tell_again(); }
+
+ private:
+  [[nodiscard]] ring_type& ring() noexcept { return handler_.ring(); }
+
+  Handler& handler_;
+  const Allocation& allocation_;
+  bool may_trail_;
+  typename ring_type::who& w_;
+};
 
 template <class Ring>
 class alignas(64) error_handler {
  public:
   using who = typename Ring::who;
   using P = typename Ring::P;
+  using ring_type = Ring;
+  using family = typename Ring::family;
 
-  explicit error_handler(Ring& r) noexcept : msi_void_(r.opts().first) { static_assert(lines_are_apart()); }
+  explicit error_handler(Ring& r) noexcept : void_(r.opts().first) { static_assert(lines_are_apart()); }
 
   /// At a call's start: what is wrong already, and how many errors there were.
   [[nodiscard]] uint32_t enter() const noexcept { return word_.load(at<site::health_enter>); }
@@ -75,7 +135,7 @@ class alignas(64) error_handler {
   [[nodiscard]] status verdict(uint32_t entered, const producer_cell<P>& cell, position from,
                                position to) const noexcept {
     if (!any_since(entered)) return status::ok;
-    return status_of(error_within(cell.error.load(at<site::cell_verdict>), from, to));
+    return status_of(static_cast<fault>(error_within(cell.error.load(at<site::cell_verdict>), from, to)));
   }
 
   /// The same for the first `count` of the lists that were not waited for.
@@ -83,7 +143,7 @@ class alignas(64) error_handler {
     if (!any_since(entered)) return status::ok;
     const uint64_t error = cell.error.load(at<site::cell_verdict>);
     for (uint32_t i = 0; i < count; ++i)
-      if (within(error, cell.unsynced[i].load(at<site::cell_look>))) return status_of(static_cast<uint32_t>(error));
+      if (within(error, cell.unsynced[i].load(at<site::cell_look>))) return code_of(error);
     return status::ok;
   }
 
@@ -95,15 +155,16 @@ class alignas(64) error_handler {
     for (position p = from; p != to; ++p) {
       const uint64_t mark = ring().mark(p).load(at<site::mark_load>);
       const uint32_t code = error_within(mark, p, p + 1);
-      if (code != 0) return status_of(code);
+      if (code != 0) return status_of(static_cast<fault>(code));
       replaced = replaced || error_within(mark, p, p + (1U << 31)) != 0;
     }
     return replaced ? status::expired : status::ok;
   }
 
-  /// Handles what GERROR shows, unless another caller is at it. Bounded: at most one error per call (SMMUv3 GERROR).
-  /// `allocation.covered_from(p)` is where the commands start whose completion the CMD_SYNC at p answers for. `shown`
-  /// is CONS.ERR as the caller has seen it. device_fault once the device cannot go on.
+  /// Handles what the device shows, unless another caller is at it. Bounded: at most one error per call.
+  /// `allocation.covered_from(p)` is where the commands start whose completion the sync command at p answers for.
+  /// `shown` is the error code of the consumer's register as the caller has seen it. device_fault once the device
+  /// cannot go on.
   template <class Allocation>
   error_report handle(const Allocation& allocation, bool may_trail, uint32_t shown, who& w) noexcept {
     error_report report;
@@ -135,17 +196,17 @@ class alignas(64) error_handler {
     return report;
   }
 
-  /// CONS.ERR keeps its code after the error is acknowledged, and is UNKNOWN while none is active: this one has been
-  /// seen to. A new error with the same code is found by who looks at GERROR because it is time.
+  /// The code that the consumer's register shows may stay after the error is over: this one has been seen to. A new
+  /// error with the same code is found by who asks for all errors because it is time.
   [[nodiscard]] bool is_settled(uint32_t shown) const noexcept {
     return shown == settled_.load(at<site::error_settled>);
   }
 
-  /// MSIs of CMD_SYNCs before `end` will not come.
-  void void_msis(position end) noexcept { msi_void_.store(end, at<site::msi_void>); }
+  /// Completions in memory of sync commands before `end` will not come.
+  void void_words(position end) noexcept { void_.store(end, at<site::msi_void>); }
 
-  /// For the driver's own bits; see command_queue::acknowledge().
-  void acknowledge(uint32_t bits) noexcept { acknowledgement_.request(ring().device(), bits & ~own_errors); }
+  /// The family's protocol: for what a family offers its driver besides.
+  [[nodiscard]] auto& protocol() noexcept { return protocol_; }
 
   /// First error of a list whose producer is gone, once.
   [[nodiscard]] status abandoned() noexcept {
@@ -154,23 +215,27 @@ class alignas(64) error_handler {
       const uint64_t error = cell.error.load(at<site::cell_verdict>);
       if (error == 0 || cell.taken.load(at<site::attach_look>) != 0) continue;
       cell.error.store(0, at<site::cell_error>);
-      return status_of(static_cast<uint32_t>(error));
+      return code_of(error);
     }
     return status::ok;
   }
 
-  /// Was an MSI aborted (GERROR.MSI_CMDQ_ABT) that may have been that of the CMD_SYNC at `p`? Then CONS alone counts.
-  /// Nothing in the ring is more than a lap behind it: later it says nothing, and must not seem to after 2^31 entries.
-  [[nodiscard]] bool msi_void(position p) const noexcept {
-    return msi_void_.load(at<site::msi_void>) - (p + 1) < ring().shape().entries();
+  /// Was a completion in memory lost that may have been that of the sync command at `p`? Then the register alone
+  /// counts. Nothing in the ring is more than a lap behind it: later it says nothing, and must not seem to after 2^31
+  /// entries.
+  [[nodiscard]] bool word_void(position p) const noexcept {
+    return void_.load(at<site::msi_void>) - (p + 1) < ring().shape().entries();
   }
 
  private:
+  template <class Handler, class Allocation>
+  friend class error_host;
+
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"  // no standard-layout class: GCC and Clang support it all the same
   /// What every call reads, and what handlers write.
   static constexpr bool lines_are_apart() noexcept {
-    return on_lines_of_their_own(__builtin_offsetof(error_handler, msi_void_),
+    return on_lines_of_their_own(__builtin_offsetof(error_handler, void_),
                                  __builtin_offsetof(error_handler, busy_));
   }
 #pragma GCC diagnostic pop
@@ -179,75 +244,8 @@ class alignas(64) error_handler {
 
   template <class Allocation>
   error_report handle_locked(const Allocation& allocation, bool may_trail, who& w) noexcept {
-    auto& device = ring().device();
-    const uint32_t now = device.read_gerror();
-    const uint32_t seen = device.read_gerrorn();
-    if (now == device_gone || seen == device_gone) return {status::device_fault};
-    const uint32_t active = now ^ seen;
-    error_report report{.others = active & ~own_errors};
-    if ((active & gerror::sfm) != 0) report.code = status::device_fault;  // it has stopped for good
-    if ((active & own_errors) != 0 && repaired_.get() == 0) w.stats.add(stats::event::error_handled);
-    uint32_t mine = active & gerror::msi_cmdq_abt;
-    if ((active & gerror::cmdq_err) == 0) {
-      repaired_.set(0);
-    } else {
-      const status s = repaired_.get() != 0 ? status::ok : repair(allocation, may_trail, w);
-      if (s == status::ok) {
-        repaired_.set(1);
-        mine |= gerror::cmdq_err;
-      } else {
-        report.code = s;
-      }
-    }
-    if (mine == 0) return report;
-    if (acknowledgement_.acknowledge(device, mine)) {
-      if ((mine & gerror::cmdq_err) != 0) repaired_.set(0);
-      if ((mine & gerror::msi_cmdq_abt) != 0)
-        msi_void_.store(ring().limit(), at<site::msi_void>);  // read after the ack
-      report.handled = true;
-    } else {
-      report.again = true;  // the driver is at the register: the next look acknowledges
-    }
-    return report;
-  }
-
-  /// A CMD_SYNC that its own MSI has zeroed: met again only after a reset of the device, and nobody's error.
-  [[nodiscard]] bool was_done(position p) noexcept {
-    const command c = ring().entry(p).get();
-    return static_cast<uint32_t>(c.word[0]) == 0 && c.word[1] == ring().device_address(p);
-  }
-
-  /// Finds the erroneous position and makes it harmless. Consumption stands still until GERRORN is written.
-  template <class Allocation>
-  status repair(const Allocation& allocation, bool may_trail, who& w) noexcept {
-    uint32_t reg = 0;
-    sighting at_error;
-    do {
-      at_error = ring().look(allocation, allocation.cons(at<site::cons_look>), may_trail, w, reg);
-      if (at_error.code != status::ok) return at_error.code;
-    } while (at_error.moved);
-    if (!at_error.exact) return status::device_fault;  // an error's position is never behind what is done
-    const position p = at_error.cons;
-    if (!ring().was_told(p)) return status::device_fault;
-    switch (static_cast<cerror>(cons_error(reg))) {
-      case cerror::ill:
-        if (error_within(ring().mark(p).load(at<site::mark_load>), p, p + 1) == static_cast<uint32_t>(cerror::ill))
-          return status::device_fault;  // it refuses even the replacement
-        if (!may_trail || !was_done(p)) note(p, cerror::ill);
-        // Every implementation accepts this one, also in place of a CMD_SYNC whose signal it refused: who waits for
-        // that sees CONS pass it.
-        ring().entry(p).put(make_sync(sync_signal::none));
-        return status::ok;
-      case cerror::abt:
-        if (retry_again(p)) return status::ok;
-        note(p, cerror::abt);
-        return status::device_fault;
-      case cerror::atc_inv:
-        note_atc(allocation.covered_from(p), p);
-        return retry_again(p) ? status::ok : status::device_fault;
-      default:
-        return status::device_fault;
-    }
+    error_host<error_handler, Allocation> host(*this, allocation, may_trail, w);
+    return protocol_.handle(host);
   }
 
   [[nodiscard]] bool retry_again(position p) noexcept {
@@ -257,21 +255,12 @@ class alignas(64) error_handler {
     return before < ring().opts().fetch_retries;
   }
 
-  static constexpr status status_of(uint32_t code) noexcept {
-    switch (static_cast<cerror>(code)) {
-      case cerror::ill:
-        return status::illegal_command;
-      case cerror::abt:
-        return status::fetch_abort;
-      case cerror::atc_inv:
-        return status::atc_timeout;
-      default:
-        return status::ok;
-    }
+  static constexpr status code_of(uint64_t error) noexcept {
+    return status_of(static_cast<fault>(static_cast<uint32_t>(error)));
   }
 
-  /// [X] Before GERRORN lets the device go on: a mark for tickets, and a word to the producer that waits for `p`.
-  void note(position p, cerror code) noexcept {
+  /// [X] Before the device is let go on: a mark for tickets, and a word to the producer that waits for `p`.
+  void note(position p, fault code) noexcept {
     const uint64_t packed = pack_error(p, static_cast<uint32_t>(code));
     ring().mark(p).store(packed, at<site::mark_store>);
     for (uint32_t i = 0; i < ring().opts().producers; ++i) {
@@ -294,7 +283,7 @@ class alignas(64) error_handler {
   /// [X] allocation::delegated: the list that a combiner has put into the ring last; nothing otherwise.
   [[nodiscard]] uint64_t handed_in_by([[maybe_unused]] uint32_t i) const noexcept {
     if constexpr (Ring::delegates) {
-      const uint32_t line = i * lines_per_mailbox(ring().opts().batch_limit);
+      const uint32_t line = i * lines_per_mailbox(ring().opts().batch_limit, words_of<typename Ring::command>);
       const placement placed = placement::of(ring().mailbox(line).placed.load(at<site::placed_look>));
       if (!placed.ticket) return static_cast<uint64_t>(placed.start) << 32 | placed.end();
     }
@@ -309,23 +298,14 @@ class alignas(64) error_handler {
     return error_within(error, static_cast<position>(span >> 32), static_cast<position>(span)) != 0;
   }
 
-  /// The CMD_SYNC where it is its list's own, else each ATC_INV that it answers for: a shared one has waiters without
-  /// an ATC_INV of theirs.
-  void note_atc(position from, position p) noexcept {
-    for (position q = from; q != p; ++q)
-      if (opcode_of(ring().entry(q).get().word[0]) == opcode_atc_inv) note(q, cerror::atc_inv);
-    if (from == p) note(p, cerror::atc_inv);
-  }
-
   typename P::template atomic<uint32_t> word_;              ///< read at every call, hardly ever written
   typename P::template atomic<position> stood_at_;          ///< where the device stands, while it is stalled
-  typename P::template atomic<uint32_t> settled_;           ///< CONS.ERR that has been seen to
-  typename P::template atomic<position> msi_void_;          ///< MSIs of CMD_SYNCs before this are not waited for
+  typename P::template atomic<uint32_t> settled_;           ///< error code of the register that has been seen to
+  typename P::template atomic<position> void_;              ///< completions in memory before this are not waited for
   alignas(64) typename P::template atomic<uint32_t> busy_;  ///< one handler at a time; what follows is under it
-  typename P::template plain<uint32_t> repaired_;           ///< the error that is active is, but for GERRORN
   typename P::template plain<position> retried_;            ///< position of the last retried error
   typename P::template plain<uint32_t> retries_;
-  acknowledgement<P> acknowledgement_;
+  typename family::template errors<P> protocol_;
 };
 
 }  // namespace cmdq

@@ -11,7 +11,9 @@ namespace cmdq {
 /// Most mailboxes whose bits share one word.
 inline constexpr uint32_t mailboxes_per_word = 64;
 
-inline constexpr uint32_t commands_per_line = 3;
+inline constexpr uint32_t words_per_line = 6;
+/// Of so many words each.
+constexpr uint32_t commands_per_line(uint32_t words) noexcept { return words_per_line / words; }
 
 /// A line of a mailbox: as many lines as a list of options.batch_limit commands takes, the first with what is asked
 /// and answered. A short list travels with it in one cache line.
@@ -21,12 +23,12 @@ struct alignas(64) mailbox_line {
   typename P::template atomic<uint64_t> placed;
   /// First line. Asked: how many commands, and what for. Answered: the range of who watches the device for it.
   typename P::template atomic<uint64_t> note;
-  typename P::template plain<uint64_t> word[2 * commands_per_line];
+  typename P::template plain<uint64_t> word[words_per_line];
 };
 
-/// Lines of a mailbox for lists of up to `batch_limit` commands.
-constexpr uint32_t lines_per_mailbox(uint32_t batch_limit) noexcept {
-  return (batch_limit + commands_per_line - 1) / commands_per_line;
+/// Lines of a mailbox for lists of up to `batch_limit` commands of so many words.
+constexpr uint32_t lines_per_mailbox(uint32_t batch_limit, uint32_t words = 2) noexcept {
+  return (batch_limit + commands_per_line(words) - 1) / commands_per_line(words);
 }
 
 /// Where a list was put, in one word that is never 0: its start, how many entries it has, and whether it is a ticket's.

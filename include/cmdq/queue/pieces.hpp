@@ -2,7 +2,6 @@
 // How a caller's commands are cut into contiguous lists.
 #pragma once
 
-#include <cmdq/core/command.hpp>
 #include <cmdq/queue/options.hpp>
 
 namespace cmdq {
@@ -17,25 +16,27 @@ struct piece {
 };
 
 /// What a caller may not insert: a CMD_SYNC, and what the device must not be given.
-constexpr status refused(const options& o, bool restricted, const command& c) noexcept {
-  if (class_of(c.word[0]) == command_class::sync) return status::invalid_argument;
-  return restricted ? permits(o.device, c).code : status::ok;
+template <class F>
+constexpr status refused(const options_for<F>& o, bool restricted, const typename F::command& c) noexcept {
+  if (F::class_of(c) == command_class::sync) return status::invalid_argument;
+  return restricted ? F::permits(o.device, c).code : status::ok;
 }
 
 /// Cuts at the batch limit; between address-translation and ATC invalidations, with a CMD_SYNC, since the ATC may
 /// refill from a TLB entry that is not gone yet (bug L20); with `sync_every_batch` between all classes; before what is
 /// refused. `sync`: the caller waits. Cost: a look at each opcode; where options.restricted(), at each command.
-constexpr piece next_piece(const options& o, const command* list, uint32_t n, bool sync) noexcept {
+template <class F>
+constexpr piece next_piece(const options_for<F>& o, const typename F::command* list, uint32_t n, bool sync) noexcept {
   if (n == 0) return {0, sync};
   const bool restricted = o.restricted();
-  const command_class first = class_of(list[0].word[0]);
+  const command_class first = F::class_of(list[0]);
   const bool atc = first == command_class::atc;
   const uint32_t limit = o.sync_every_batch ? o.batch_limit - 1 : o.batch_limit;
   uint32_t take = 1;
   bool other_class = false;
   while (take < n && take < limit && !other_class) {
     if (refused(o, restricted, list[take]) != status::ok) break;  // when it comes to the front
-    const command_class next = class_of(list[take].word[0]);
+    const command_class next = F::class_of(list[take]);
     other_class = next != first && (o.sync_every_batch || atc || next == command_class::atc);
     if (!other_class) ++take;
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <cmdq/core/device_limits.hpp>
 #include <cmdq/queue/producer_cell.hpp>
 #include <cmdq/queue/ticket.hpp>
 #include <cmdq/queue/writer.hpp>
@@ -13,6 +12,8 @@ namespace cmdq {
 template <class Queue>
 class producer {
  public:
+  using command = typename Queue::command;
+
   constexpr producer() noexcept = default;
   producer(const producer&) = delete;
   producer& operator=(const producer&) = delete;
@@ -82,7 +83,7 @@ class producer {
   /// call refuses such a command. Pure.
   [[nodiscard]] refusal permits(const command& c) const noexcept {
     if (queue_ == nullptr) return {status::invalid_argument, "producer", 0, 1};
-    return cmdq::permits(queue_->opts().device, c);
+    return Queue::family::permits(queue_->opts().device, c);
   }
 
   [[nodiscard]] const typename Queue::stats_type& stats() const noexcept { return stats_; }

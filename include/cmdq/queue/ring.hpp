@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// What all allocation strategies share: entries, valid bits, the turn to tell the device, and the look at its CONS.
+// What all allocation strategies share: entries, valid bits, the turn to tell the device, and the look at how far it
+// is.
 #pragma once
 
 #include <cmdq/core/offset_ptr.hpp>
 #include <cmdq/core/parts.hpp>
-#include <cmdq/core/registers.hpp>
 #include <cmdq/queue/options.hpp>
+#include <cmdq/queue/tail_writer.hpp>
 #include <cmdq/stats/event.hpp>
 #include <cmdq/wait/await.hpp>
 
@@ -35,10 +36,34 @@ struct sighting {
   position cons = 0;
 };
 
+namespace detail {
+template <bool First, class A, class B>
+struct choose {
+  using type = A;
+};
+template <class A, class B>
+struct choose<false, A, B> {
+  using type = B;
+};
+}  // namespace detail
+
+/// The words that completions are written to, where a queue has them: one per entry.
+template <class P, bool Used>
+struct done_words {
+  offset_ptr<typename P::template atomic<uint64_t>> words;
+  uint64_t address = 0;
+};
+template <class P>
+struct done_words<P, false> {};
+
 template <class Device, class Config>
 class alignas(64) ring {
  public:
   using P = typename Config::platform;
+  using family = typename Config::family;
+  using command = typename family::command;
+  using positions = typename family::positions;
+  using entry_type = ring_entry_of<P, family>;
   using wait_policy = typename Config::wait;
   using who = caller<P, typename Config::stats>;
   template <class T>
@@ -46,9 +71,11 @@ class alignas(64) ring {
   using channel = typename wait_policy::template channel<P>;
   static constexpr unsigned done_channels = 8;
   static constexpr bool delegates = Config::allocation::delegates;
+  static constexpr bool resumes_at_tail = requires { family::resumes_at_tail; };
+  static constexpr bool has_words = (Config::completion::ways & completes::in_word) != 0;
 
   /// Sets every valid bit to "not yet valid" for the lap that the first position is in. Cost: O(N) stores.
-  ring(Device& hardware, const plan<P>& p) noexcept
+  ring(Device& hardware, const plan<P, family>& p) noexcept
       : device_(&hardware),
         opts_(p.opts),
         device_address_(p.memory.device_address),
@@ -66,6 +93,10 @@ class alignas(64) ring {
         restricted_(p.opts.restricted()),
         told_(p.opts.first),
         limit_(p.opts.first) {
+    if constexpr (has_words) {
+      done_words_ = {offset_ptr(p.memory.done_words), p.memory.done_address};
+      for (uint32_t i = 0; i < geo_.entries(); ++i) p.memory.done_words[i].store(0, at<site::setup>);
+    }
     for (auto& n : notes_) n.store(p.opts.first, at<site::setup>);
     static_assert(lines_are_apart());
     if constexpr (!delegates) set_all_invalid(p.opts.first);
@@ -79,13 +110,20 @@ class alignas(64) ring {
   }
 
   [[nodiscard]] geometry shape() const noexcept { return geo_; }
-  [[nodiscard]] const options& opts() const noexcept { return opts_; }
+  /// Entries that may hold commands at once: all, but where registers cannot tell a full ring from an empty one.
+  [[nodiscard]] uint32_t capacity() const noexcept { return geo_.entries() - positions::spare; }
+  [[nodiscard]] const options_for<family>& opts() const noexcept { return opts_; }
   [[nodiscard]] bool special() const noexcept { return special_; }        ///< options.special()
   [[nodiscard]] bool restricted() const noexcept { return restricted_; }  ///< options.restricted()
   [[nodiscard]] Device& device() noexcept { return *device_; }
-  [[nodiscard]] ring_entry<P>& entry(position p) noexcept { return entries_[geo_.slot(p)]; }
+  [[nodiscard]] entry_type& entry(position p) noexcept { return entries_[geo_.slot(p)]; }
   [[nodiscard]] uint64_t device_address(position p) const noexcept {
     return device_address_ + geo_.slot(p) * sizeof(command);
+  }
+  /// Where the completion of a sync command at `p` is written; completion::status_word only.
+  [[nodiscard]] atomic<uint64_t>& done_word(position p) noexcept { return done_words_.words[geo_.slot(p)]; }
+  [[nodiscard]] uint64_t done_address(position p) const noexcept {
+    return done_words_.address + geo_.slot(p) * sizeof(uint64_t);
   }
   [[nodiscard]] atomic<uint64_t>& mark(position p) noexcept { return marks_[geo_.slot(p)]; }
   [[nodiscard]] atomic<uint32_t>& range_end(position p) noexcept { return range_ends_[geo_.slot(p)]; }
@@ -167,11 +205,17 @@ class alignas(64) ring {
   void tell(position start, position end, who& w) noexcept {
     if (retired_.load(at<site::retired>) != 0) return;
     limit_.store(end, at<site::limit_store>);  // [L] before PROD: CONS never rightly exceeds it
-    device_->write_prod(geo_.to_register(end));
+    tail_.tell([&] { device_->write_prod(positions::to_register(geo_, resumes_at_tail ? limit() : end)); });
     told_.store(end, at<site::told_store>);  // [T]
     turn_.wake();
     w.stats.add(stats::event::prod_write);
     w.stats.add(stats::event::entries_told, end - start);
+  }
+
+  /// Tells the device once more what it was told, where that is what makes it go on after an error.
+  void tell_again() noexcept {
+    if constexpr (resumes_at_tail)
+      if (!retired()) tail_.tell([&] { device_->write_prod(positions::to_register(geo_, limit())); });
   }
 
   /// From now on no call writes PROD, unless it is doing so at this moment, and CONS reads as that of a device that has
@@ -186,9 +230,10 @@ class alignas(64) ring {
   /// True once PROD may have been moved past `p`: a completion seen before that is a lie.
   [[nodiscard]] bool was_told(position p) const noexcept { return passed(limit(), p); }
 
-  /// Reads CMDQ_CONS and turns it into a free-running position. `base` is software CONS, read before the register;
-  /// it is read again after it: if it stood still, the register lies in [CONS, CONS + N], or the device is lying.
-  /// `may_trail`: MSI words may run ahead of the register. Wait-free. Cost: one device read, two loads.
+  /// Reads the consumer's register and turns it into a free-running position. `base` is software CONS, read before the
+  /// register; it is read again after it: if it stood still, the register lies in [CONS, CONS + N], or the device is
+  /// lying. `may_trail`: completions in memory may run ahead of the register. Wait-free. Cost: one device read, two
+  /// loads.
   template <class Allocation>
   [[gnu::always_inline]] sighting look(const Allocation& allocation, position base, bool may_trail, who& w,
                                        uint32_t& reg) noexcept {
@@ -198,10 +243,13 @@ class alignas(64) ring {
     const position most = limit();
     if (!allocation.cons_is(base, at<site::cons_look>))
       return {status::ok, false, true, allocation.cons(at<site::cons_look>)};
-    if (cons_position(reg) > geo_.register_mask) return {status::device_fault, false, false, base};
-    const uint32_t ahead = geo_.ahead(base, cons_position(reg));
+    const uint32_t at_device = family::position_field(reg);
+    if (!positions::valid(geo_, at_device)) return {status::device_fault, false, false, base};
+    const uint32_t ahead = positions::ahead(geo_, base, at_device);
     if (ahead > geo_.entries()) return {may_trail ? status::ok : status::device_fault, false, false, base};
-    if (!reached(most, base + ahead)) return {status::device_fault, false, false, base};
+    // Without a wrap bit a register behind `base` seems to be ahead of what the device was told.
+    if (!reached(most, base + ahead))
+      return {may_trail && !positions::has_wrap ? status::ok : status::device_fault, false, false, base};
     return {status::ok, true, false, base + ahead};
   }
 
@@ -232,9 +280,9 @@ class alignas(64) ring {
 
   // Read by all, hardly ever written.
   const offset_ptr<Device> device_;
-  const options opts_;
+  const options_for<family> opts_;
   const uint64_t device_address_;
-  const offset_ptr<ring_entry<P>> entries_;
+  const offset_ptr<entry_type> entries_;
   const offset_ptr<atomic<uint32_t>> valid_bits_;
   const offset_ptr<atomic<uint64_t>> marks_;
   const offset_ptr<atomic<uint32_t>> range_ends_;
@@ -247,10 +295,12 @@ class alignas(64) ring {
   const bool special_;
   const bool restricted_;
   atomic<uint32_t> left_;
+  [[no_unique_address]] done_words<P, has_words> done_words_;
   // Written by owners in turn.
   alignas(64) atomic<position> told_;  ///< owner position: the device has been told up to here
   atomic<position> limit_;             ///< what PROD may be, stored before PROD is
   atomic<position> notes_[2];
+  [[no_unique_address]] typename detail::choose<resumes_at_tail, tail_writer<P>, single_tail_writer>::type tail_;
   atomic<uint32_t> retired_;  ///< 0, or all ones: the device belongs to another queue
   // Written by who waits for long.
   alignas(64) atomic<uint64_t> looked_;  ///< when somebody last looked at the device because it was time

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cmdq/allocation/reservation.hpp>
-#include <cmdq/core/command.hpp>
 #include <cmdq/core/status.hpp>
 #include <cmdq/wait/budget.hpp>
 
@@ -15,6 +14,8 @@ template <class Queue>
 class writer {
  public:
   using who = typename Queue::who;
+  using family = typename Queue::family;
+  using command = typename family::command;
 
   writer(const writer&) = delete;
   writer& operator=(const writer&) = delete;
@@ -46,15 +47,14 @@ class writer {
   /// (a CMD_SYNC; an ATC_INV in a list that is not waited for, beside other commands, or while insert()s of this
   /// producer are not waited for: a CMD_SYNC must come between, bug L20). Wait-free. Cost: two stores.
   status push(const command& from) noexcept {
-    const command c = own_copy(from);
+    const command c = family::own_copy(from);
     if (queue_ == nullptr || room() == 0) return status::out_of_range;
     if (queue_->ring_.restricted()) {
-      const refusal why = permits(queue_->ring_.opts().device, c);
+      const refusal why = family::permits(queue_->ring_.opts().device, c);
       if (why.code != status::ok) return why.code;
     }
-    const uint8_t op = opcode_of(c.word[0]);
-    const bool atc = op == opcode_atc_inv;
-    if (op == opcode_sync || (atc && (!claim_.waited || by_->owes_sync()))) return status::invalid_argument;
+    const bool atc = family::answers_at_sync(c);
+    if (family::is_sync(c) || (atc && (!claim_.waited || by_->owes_sync()))) return status::invalid_argument;
     if (filled_ != 0 && atc != atc_) return status::invalid_argument;
     atc_ = atc;
     queue_->put_in_place(claim_, filled_++, c, *by_);
@@ -64,7 +64,7 @@ class writer {
   /// Publishes; waits for the list if it was reserved so. As producer::issue() or insert(). Once only.
   status commit() noexcept {
     if (queue_ == nullptr) return code_ == status::ok ? status::invalid_argument : code_;
-    while (filled_ < commands_) queue_->put_in_place(claim_, filled_++, make_sync(sync_signal::none), *by_);
+    while (filled_ < commands_) queue_->put_in_place(claim_, filled_++, family::harmless(), *by_);
     who w{budget_, by_->stats_, by_->cell_};
     by_->writer_ = nullptr;
     Queue& queue = *queue_;

@@ -3,9 +3,9 @@
 // Typed commands are a convenience on top (commands.hpp).
 #pragma once
 
-#include <cmdq/core/command.hpp>
 #include <cmdq/core/status.hpp>
 #include <cmdq/smmuv3/opcodes.hpp>
+#include <cmdq/smmuv3/wire.hpp>
 
 namespace cmdq::smmuv3 {
 

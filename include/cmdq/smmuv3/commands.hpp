@@ -250,7 +250,7 @@ struct resume {
 /// Position of sid: the common one, not confirmed for this command.
 using stall_term = by_stream<opcode::stall_term>;
 
-/// cs: 0 none, 1 interrupt or MSI, 2 event. make_sync and make_msi_sync (core/command.hpp) build what the queue needs.
+/// cs: 0 none, 1 interrupt or MSI, 2 event. make_sync and make_msi_sync (wire.hpp) build what the queue needs.
 struct cmd_sync {
   static constexpr opcode op = opcode::sync;
   uint32_t cs = 0;

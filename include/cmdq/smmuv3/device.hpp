@@ -3,9 +3,9 @@
 // `device_type`. Stream tables, event queues and interrupts are the driver's own business and are not touched.
 #pragma once
 
-#include <cmdq/platform/concepts.hpp>
 #include <cmdq/platform/mmio.hpp>
 #include <cmdq/smmuv3/capabilities.hpp>
+#include <cmdq/smmuv3/device_type.hpp>
 
 namespace cmdq::smmuv3 {
 

@@ -4,9 +4,9 @@
 // and the other does not have, or the reverse, shows in a test.
 #pragma once
 
-#include <cmdq/core/command.hpp>
 #include <cmdq/smmuv3/opcodes.hpp>
 #include <cmdq/smmuv3/registers.hpp>
+#include <cmdq/smmuv3/wire.hpp>
 
 namespace cmdq::smmuv3 {
 

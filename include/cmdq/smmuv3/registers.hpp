@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Register page 0 (and what is needed of page 1) of an SMMUv3: offsets and fields. Arm SMMUv3 specification, chapter 6.
-// CMDQ_CONS.ERR and the bits of GERROR, which the queue itself reads, are in core/registers.hpp.
+// CMDQ_CONS.ERR and the bits of GERROR, which the queue itself reads, are in error_bits.hpp.
 #pragma once
 
 #include <cmdq/core/position.hpp>
-#include <cmdq/core/registers.hpp>
 #include <cmdq/core/status.hpp>
+#include <cmdq/smmuv3/error_bits.hpp>
 
 namespace cmdq::smmuv3::registers {
 

@@ -99,7 +99,7 @@ void add(const std::string& prefix, const explored (&cases)[N], const grouping& 
 
 template <class Config>
 void add_config(const std::string& prefix, const grouping& by = {}) {
-  const bool msi = Config::completion::needs_msi;
+  const bool msi = Config::completion::in_memory;
   add<queue_scenario<Config>>(prefix, small, by);
   add<queue_scenario<Config>>(prefix, large, by);
   add<queue_scenario<Config>>(prefix, at_once, by, msi && Config::allocation::claims_before_space);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <cmdq/core/command.hpp>
+#include <cmdq/smmuv3/wire.hpp>
 
 #include <string>
 #include <vector>

@@ -2,7 +2,7 @@
 // A recorded command stream, split into the lists that a driver issued.
 #pragma once
 
-#include <cmdq/core/command.hpp>
+#include <cmdq/smmuv3/wire.hpp>
 
 #include <cstdint>
 #include <string>

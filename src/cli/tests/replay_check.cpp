@@ -3,7 +3,7 @@
 // damage has to be named. Also: streams of all shapes are split as their rows say.
 #include "replay/check.hpp"
 
-#include <cmdq/core/command.hpp>
+#include <cmdq/smmuv3/wire.hpp>
 
 #include <functional>
 #include <iostream>

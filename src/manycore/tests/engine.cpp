@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // What a line costs, who is woken when, and that a run is the same every time.
-#include <cmdq/core/command.hpp>
+#include <cmdq/smmuv3/wire.hpp>
 #include <numeric>
 
 #include "../device.hpp"

@@ -3,8 +3,8 @@
 // against it. smmuv3::fit() fills it in from the identification registers.
 #pragma once
 
-#include <cmdq/core/command.hpp>
 #include <cmdq/core/status.hpp>
+#include <cmdq/smmuv3/wire.hpp>
 
 namespace cmdq {
 

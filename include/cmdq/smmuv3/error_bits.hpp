@@ -2,7 +2,7 @@
 // The bits of CMDQ_CONS, GERROR and GERRORN that the queue reads itself (SMMUv3 register page 0).
 #pragma once
 
-#include <stdint.h>
+#include <cmdq/core/position.hpp>
 
 namespace cmdq {
 
@@ -24,8 +24,5 @@ inline constexpr uint32_t msi_gerror_abt = 1U << 7;
 inline constexpr uint32_t sfm = 1U << 8;  ///< service failure mode: the device has stopped for good
 inline constexpr uint32_t mask = 0x1fdU;  ///< bit 1 is reserved
 }  // namespace gerror
-
-/// What a register of a device that has left the bus reads as.
-inline constexpr uint32_t device_gone = 0xffffffffU;
 
 }  // namespace cmdq

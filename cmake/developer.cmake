@@ -35,12 +35,39 @@ function(cmdq_label_row_tests_now)
   endforeach()
 endfunction()
 
-# cmdq_strategies(OUT): the names in include/cmdq/allocation/strategies.hpp, in their order.
+# A strategy that is not the library's, to be run in all programs and tests beside its own: see CONTRIBUTING.md.
+set(CMDQ_OWN_STRATEGY "" CACHE FILEPATH "header with cmdq::allocation::NAME, where NAME.hpp is the file's name")
+if(CMDQ_OWN_STRATEGY)
+  get_filename_component(CMDQ_OWN_STRATEGY_FILE ${CMDQ_OWN_STRATEGY} ABSOLUTE BASE_DIR ${CMAKE_SOURCE_DIR})
+  get_filename_component(CMDQ_OWN_STRATEGY_NAME ${CMDQ_OWN_STRATEGY_FILE} NAME_WE)
+  if(NOT EXISTS ${CMDQ_OWN_STRATEGY_FILE})
+    message(FATAL_ERROR "CMDQ_OWN_STRATEGY: ${CMDQ_OWN_STRATEGY_FILE} does not exist")
+  endif()
+  add_compile_definitions(CMDQ_OWN_STRATEGY=${CMDQ_OWN_STRATEGY_NAME} CMDQ_OWN_STRATEGY_HEADER="${CMDQ_OWN_STRATEGY_FILE}")
+endif()
+
+# cmdq_strategies(OUT): the names in include/cmdq/allocation/strategies.hpp, in their order, and CMDQ_OWN_STRATEGY's.
 function(cmdq_strategies out)
   set(list ${PROJECT_SOURCE_DIR}/include/cmdq/allocation/strategies.hpp)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list})
   file(READ ${list} text)
   string(REGEX MATCHALL "  X\\([a-z_]+, (true|false)\\)" found "${text}")
   list(TRANSFORM found REPLACE "^  X\\(([a-z_]+),.*" "\\1")
-  set(${out} ${found} PARENT_SCOPE)
+  set(${out} ${found} ${CMDQ_OWN_STRATEGY_NAME} PARENT_SCOPE)
+endfunction()
+
+# cmdq_strategy_sources(OUT PREFIX TEMPLATE): one source per strategy, PREFIX_name.cpp where it has one of its own, else
+# made from TEMPLATE.
+function(cmdq_strategy_sources out prefix template)
+  cmdq_strategies(strategies)
+  set(sources "")
+  foreach(strategy IN LISTS strategies)
+    set(source ${CMAKE_CURRENT_SOURCE_DIR}/${prefix}_${strategy}.cpp)
+    if(NOT EXISTS ${source})
+      set(source ${CMAKE_CURRENT_BINARY_DIR}/${prefix}_${strategy}.cpp)
+      configure_file(${template} ${source} @ONLY)
+    endif()
+    list(APPEND sources ${source})
+  endforeach()
+  set(${out} ${sources} PARENT_SCOPE)
 endfunction()

@@ -12,7 +12,7 @@ endfunction()
 
 set(prefix ${WORK}/installed)
 if(INSTALL_FROM)
-  run(${CMAKE_COMMAND} --install ${INSTALL_FROM} --prefix ${prefix})
+  run(${CMAKE_COMMAND} --install ${INSTALL_FROM} --prefix ${prefix} --component devel)
   if(EXISTS ${prefix}/bin OR EXISTS ${prefix}/lib)
     message(FATAL_ERROR "more than headers and their package files was installed")
   endif()

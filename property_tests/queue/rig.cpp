@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "rig.hpp"
 
-#include <cmdq/allocation/strategies.hpp>
-
 #include <cstdio>
 #include <cstdlib>
-#include <iterator>
 
 #include "rigs.hpp"
 
@@ -65,10 +62,6 @@ ring_memory<scheduled_platform> rig::memory() {
   m.mailboxes = mailboxes_.get();
   return m;
 }
-
-// Over the one list of strategies: one without a rig does not compile.
-#define CMDQ_COUNT(name, locked) +1
-static_assert(std::size(all_strategies) == 0 CMDQ_FOR_EACH_STRATEGY(CMDQ_COUNT));
 
 std::unique_ptr<queue_face> make_queue(const setup& s, const ring_memory<scheduled_platform>& m, front& device) {
 #define CMDQ_MAKE(name, locked) \

@@ -3,6 +3,7 @@
 // compiled once, the queue once per combination (rigs_*.cpp).
 #pragma once
 
+#include <cmdq/allocation/strategies.hpp>
 #include <cmdq/model/hardware.hpp>
 #include <cmdq/model/hostile.hpp>
 #include <cmdq/queue/command_queue.hpp>
@@ -20,13 +21,26 @@
 
 namespace cmdq::test {
 
-enum class strategy : std::uint8_t { cmpxchg_loop, owner_bits, combining, delegated };
-inline constexpr strategy all_strategies[] = {strategy::cmpxchg_loop, strategy::owner_bits, strategy::combining,
-                                              strategy::delegated};
+#define CMDQ_NAME(name, locked) name,
+enum class strategy : std::uint8_t { CMDQ_FOR_EACH_STRATEGY(CMDQ_NAME) };
+#undef CMDQ_NAME
+#define CMDQ_NAME(name, locked) strategy::name,
+inline constexpr strategy all_strategies[] = {CMDQ_FOR_EACH_STRATEGY(CMDQ_NAME)};
+#undef CMDQ_NAME
 /// One CMD_SYNC for several lists; options.groups.
-constexpr bool shares_syncs(strategy s) { return s == strategy::combining || s == strategy::delegated; }
+constexpr bool shares_syncs(strategy s) {
+#define CMDQ_SHARES(name, locked) allocation::name::needs_range_ends,
+  constexpr bool shares[] = {CMDQ_FOR_EACH_STRATEGY(CMDQ_SHARES)};
+#undef CMDQ_SHARES
+  return shares[static_cast<unsigned>(s)];
+}
 /// No list is in the ring before there is space for it.
-constexpr bool looks_for_space_first(strategy s) { return s == strategy::cmpxchg_loop || s == strategy::delegated; }
+constexpr bool looks_for_space_first(strategy s) {
+#define CMDQ_CLAIMS(name, locked) allocation::name::claims_before_space,
+  constexpr bool claims_first[] = {CMDQ_FOR_EACH_STRATEGY(CMDQ_CLAIMS)};
+#undef CMDQ_CLAIMS
+  return !claims_first[static_cast<unsigned>(s)];
+}
 
 /// Which queue: the policies, the options, the device.
 struct setup {

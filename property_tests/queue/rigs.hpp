@@ -91,9 +91,9 @@ std::unique_ptr<queue_face> make_with(const setup& s, const ring_memory<schedule
   }
 }
 
-std::unique_ptr<queue_face> make_cmpxchg_loop(const setup&, const ring_memory<scheduled_platform>&, front&);
-std::unique_ptr<queue_face> make_owner_bits(const setup&, const ring_memory<scheduled_platform>&, front&);
-std::unique_ptr<queue_face> make_combining(const setup&, const ring_memory<scheduled_platform>&, front&);
-std::unique_ptr<queue_face> make_delegated(const setup&, const ring_memory<scheduled_platform>&, front&);
+#define CMDQ_DECLARE_RIG(name, locked) \
+  std::unique_ptr<queue_face> make_##name(const setup&, const ring_memory<scheduled_platform>&, front&);
+CMDQ_FOR_EACH_STRATEGY(CMDQ_DECLARE_RIG)
+#undef CMDQ_DECLARE_RIG
 
 }  // namespace cmdq::test

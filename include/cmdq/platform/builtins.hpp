@@ -33,8 +33,10 @@ struct default_hooks {
 #if !defined(CMDQ_NO_ASM)
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
-#elif defined(__aarch64__)
+#elif defined(__aarch64__) || (defined(__arm__) && defined(__ARM_ARCH) && __ARM_ARCH >= 7)
     __asm__ __volatile__("yield" ::: "memory");
+#elif defined(__riscv)
+    __asm__ __volatile__(".insn 0x0100000f" ::: "memory");  // PAUSE of Zihintpause; elsewhere a fence that does nothing
 #endif
 #endif
   }
@@ -46,6 +48,11 @@ template <class Hooks = default_hooks>
 struct builtins_with {
   template <class T>
   class atomic {
+    static_assert(__atomic_always_lock_free(sizeof(T), nullptr),
+                  "this processor has no atomic of that size without a library, and a library's lock is none between "
+                  "CPU, interrupt handler and device; cmdq needs 32 and 64 bits: ARMv7-A or later, not ARMv6 or "
+                  "Cortex-M");
+
    public:
     constexpr atomic() noexcept = default;
     constexpr explicit atomic(T v) noexcept : v_(v) {}

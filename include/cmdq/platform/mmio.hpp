@@ -18,10 +18,32 @@ struct io_barriers {
   // enough. Not DSB: the order is asked for, not the completion.
   static void before_write() noexcept { __asm__ __volatile__("dmb osh" ::: "memory"); }
   static void after_read() noexcept { __asm__ __volatile__("dmb oshld" ::: "memory"); }
+#elif defined(__arm__) && defined(__ARM_ARCH) && __ARM_ARCH >= 7
+  static void before_write() noexcept { __asm__ __volatile__("dmb osh" ::: "memory"); }
+  static void after_read() noexcept { __asm__ __volatile__("dmb osh" ::: "memory"); }
 #elif defined(__x86_64__) || defined(__i386__)
   // Uncached accesses are strongly ordered; only the compiler has to be held.
   static void before_write() noexcept { __asm__ __volatile__("" ::: "memory"); }
   static void after_read() noexcept { __asm__ __volatile__("" ::: "memory"); }
+#elif defined(__riscv)
+  // Memory accesses (r, w) and those of devices (i, o) are ordered apart from each other.
+  static void before_write() noexcept { __asm__ __volatile__("fence rw, ow" ::: "memory"); }
+  static void after_read() noexcept { __asm__ __volatile__("fence ir, iorw" ::: "memory"); }
+#elif defined(__powerpc64__)
+  // Only the heavy sync orders accesses to caching-inhibited storage and to memory against each other.
+  static void before_write() noexcept { __asm__ __volatile__("sync" ::: "memory"); }
+  static void after_read() noexcept { __asm__ __volatile__("sync" ::: "memory"); }
+#else
+  template <class T = void>
+  static void before_write() noexcept {
+    static_assert(sizeof(T*) == 0,
+                  "cmdq knows no barriers between memory and a device for this processor: give "
+                  "smmuv3::device<Registers, Barriers> a type with before_write() and after_read()");
+  }
+  template <class T = void>
+  static void after_read() noexcept {
+    before_write<T>();
+  }
 #endif
 };
 
@@ -48,6 +70,7 @@ struct mmio64 {
     *reinterpret_cast<volatile uint32_t*>(base + offset) = v;
 #endif
   }
+  /// On a 32-bit processor two accesses, in an order that the compiler chooses: take mmio32 there.
   void write64(uint32_t offset, uint64_t v) const noexcept {
 #if defined(__aarch64__)
     __asm__ __volatile__("str %x0, [%1]" ::"r"(v), "r"(base + offset) : "memory");

@@ -2,6 +2,7 @@
 // The public face: a queue made from a plan and a device, and producers that insert into it.
 #pragma once
 
+#include <cmdq/allocation/required.hpp>
 #include <cmdq/queue/config.hpp>
 #include <cmdq/queue/pieces.hpp>
 #include <cmdq/queue/producer.hpp>
@@ -19,8 +20,11 @@ struct gone_report {
 
 /// Many producers, one device. Neither copyable nor movable; memory and device must outlive it. Holds no addresses:
 /// with its memory and device in one block it works in each process that has mapped that, wherever (see offset_ptr).
-template <ring_device Device, queue_config Config>
-requires(Config::family::template drives<Device>) class command_queue {
+template <ring_device Device, class Config>
+class command_queue {
+  static_assert(config_check<Config>::ok);
+  static_assert(Config::family::template drives<Device>,
+                "device: it lacks a register access that the family lists in its device_type.hpp");
   static_assert(detail::sees_completion<Config>());
 
  public:
@@ -178,6 +182,7 @@ requires(Config::family::template drives<Device>) class command_queue {
   using reclaim_type = typename Config::reclaim::template state<P, typename Config::wait>;
   static constexpr bool delegates = Config::allocation::delegates;
   using allocation_type = typename Config::allocation::template state<ring_type, sync_type, reclaim_type>;
+  static_assert(allocation::required<allocation_type, ring_type>::ok);
 
   /// Static, so that all arguments travel in registers; one for each kind of end, which saves a tenth of the way.
   template <bool Sync>

@@ -28,11 +28,14 @@ struct freestanding_config {
   using stats = cmdq::stats::none;
 };
 
+/// A wait policy that not every platform can serve says by works_on<P> which can.
 template <class W, class P>
 concept wait_policy = requires {
   typename W::template channel<P>;
   typename W::template waiter<P>;
-};
+}
+&&(
+    !requires { W::template works_on<P>; } || requires { requires W::template works_on<P>; });
 
 template <class A>
 concept allocation_policy = requires {
@@ -66,6 +69,63 @@ concept queue_config = device_family<typename C::family> && platform_type<typena
     wait_policy<typename C::wait, typename C::platform> && allocation_policy<typename C::allocation> &&
     completion_policy<typename C::completion, typename C::platform> &&
     reclaim_policy<typename C::reclaim, typename C::platform, typename C::wait> && stats_policy<typename C::stats>;
+
+namespace detail {
+template <class R, class A>
+concept goes_with = !requires {
+  R::needs_own_syncs;
+}
+|| (!A::needs_range_ends && !A::delegates);
+}  // namespace detail
+
+/// A field in words: what is missing or wrong with it. Instantiated by each queue, before anything else of it.
+template <class C>
+struct config_check {
+  static_assert(
+      requires { typename C::family; } && requires { typename C::platform; } && requires { typename C::wait; } &&
+          requires { typename C::allocation; } && requires { typename C::completion; } &&
+          requires { typename C::reclaim; } && requires { typename C::stats; },
+      "configuration: a field is missing; it has family, platform, wait, allocation, completion, reclaim and stats: "
+      "derive from cmdq::default_config or cmdq::freestanding_config and replace what should differ");
+  // Names that people give to a field that they mean to replace: it would be left as it was, in silence.
+  static_assert(
+      !requires { typename C::strategy; } && !requires { typename C::alocation; } &&
+          !requires { typename C::allocator; } && !requires { typename C::allocate; },
+      "configuration: strategy, alocation, allocator or allocate is no field: it is called allocation");
+  static_assert(
+      !requires { typename C::complete; } && !requires { typename C::completions; } &&
+          !requires { typename C::poll; } && !requires { typename C::polling; },
+      "configuration: complete, completions, poll or polling is no field: it is called completion");
+  static_assert(
+      !requires { typename C::waits; } && !requires { typename C::waiter; } && !requires { typename C::waiting; },
+      "configuration: waits, waiter or waiting is no field: it is called wait");
+  static_assert(
+      !requires { typename C::stat; } && !requires { typename C::statistics; } &&
+          !requires { typename C::reclamation; } && !requires { typename C::atomics; },
+      "configuration: the fields are called stats, reclaim and platform");
+
+  static_assert(device_family<typename C::family>,
+                "configuration: family is none: cmdq/core/family.hpp lists what it has");
+  static_assert(platform_type<typename C::platform>,
+                "configuration: platform lacks a part of what cmdq/platform/concepts.hpp lists: atomic, plain, pause, "
+                "yield, now_ns, fence, critical_section");
+  static_assert(wait_policy<typename C::wait, typename C::platform>,
+                "configuration: this platform cannot wait like that: wait::park needs a hosted platform (boost_atomic, "
+                "std_atomic), wait::wfe one with wait_for_event() and signal_event(); wait::spin works with each");
+  static_assert(allocation_policy<typename C::allocation>,
+                "configuration: allocation is no strategy: it has the constants that cmdq/queue/config.hpp lists under "
+                "allocation_policy");
+  static_assert(completion_policy<typename C::completion, typename C::platform>,
+                "configuration: completion is none: it has ways, in_memory and may_trail()");
+  static_assert(reclaim_policy<typename C::reclaim, typename C::platform, typename C::wait>,
+                "configuration: reclaim is none: it has state<platform, wait>");
+  static_assert(
+      detail::goes_with<typename C::reclaim, typename C::allocation>,
+      "configuration: reclaim::sync_locked counts the CMD_SYNCs of lists, and with this allocation lists share "
+      "one: take reclaim::counted, or allocation::cmpxchg_loop or owner_bits");
+  static_assert(stats_policy<typename C::stats>, "configuration: stats is none: it has add(stats::event, uint64_t)");
+  static constexpr bool ok = true;
+};
 
 static_assert(queue_config<freestanding_config>);
 

@@ -9,6 +9,8 @@ namespace cmdq::reclaim {
 /// Who may move software CONS, as published (Linux since 5.4): the last waiting sync to leave, or a waiter for space
 /// that finds no sync waiting. Kept to compare with, and to reproduce published figures; `counted` needs no lock.
 struct sync_locked {
+  static constexpr bool needs_own_syncs = true;  ///< each list has a CMD_SYNC of its own
+
   template <class P, class Wait>
   class state {
    public:

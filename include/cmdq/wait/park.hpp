@@ -8,6 +8,12 @@ namespace cmdq::wait {
 /// A few polls, some yields, then the thread sleeps until it is woken. Needs a platform whose threads can sleep. What
 /// only the device changes wakes nobody: there the thread sleeps for short, growing times.
 struct park {
+  template <class P>
+  static constexpr bool works_on = requires {
+    typename P::mutex;
+    typename P::condition;
+    typename P::unique_lock;
+  };
   static constexpr bool one_process = true;  ///< mutex and condition of one process
   static constexpr unsigned spins = 16;
   static constexpr unsigned yields = 16;

@@ -10,6 +10,12 @@ namespace cmdq::wait {
 /// MSI mode has none).
 struct wfe {
   template <class P>
+  static constexpr bool works_on = requires {
+    P::wait_for_event();
+    P::signal_event();
+  };
+
+  template <class P>
   class channel {
    public:
     void wake() noexcept { P::signal_event(); }

@@ -76,7 +76,63 @@ std::uint64_t loop(Mapper& mapper, const packet_shape& shape, std::uint64_t pack
   return sum;
 }
 
+/// Makes the two calls of an operation; the sum depends on all that they returned.
+template <class Mapper>
+std::uint64_t operate(Mapper& mapper, operation what, std::uint64_t sum) {
+  const std::uint64_t pa = 0x10000 + (sum & 0xf000);
+  switch (what) {
+    case operation::map_sg: {
+      dma::segment list[4] = {{pa, 4096}, {pa + 4096, 4096}, {pa + 0x100000, 4096}, {pa + 0x200000, 2048}};
+      const auto n = mapper.map_sg(0, some_device, list, 4, list);
+      return *n + list[0].bytes + static_cast<std::uint64_t>(mapper.unmap_sg(0, some_device, list, *n));
+    }
+    case operation::sync:
+      return static_cast<std::uint64_t>(mapper.sync_for_device(0, some_device, pa, buffer_bytes)) +
+             static_cast<std::uint64_t>(mapper.sync_for_cpu(0, some_device, pa, buffer_bytes)) + 1;
+    case operation::alloc_free: {
+      const auto m = mapper.alloc(0, some_device, buffer_bytes);
+      return static_cast<std::uint64_t>(m.code()) + static_cast<std::uint64_t>(mapper.free(0, some_device, {}));
+    }
+    default: {
+      const auto iova = mapper.map(0, some_device, pa, buffer_bytes);
+      if (!iova.ok()) return static_cast<std::uint64_t>(iova.code());
+      return *iova + static_cast<std::uint64_t>(mapper.unmap(0, some_device, *iova, buffer_bytes));
+    }
+  }
+}
+
+template <class Mapper>
+std::uint64_t repeat(Mapper& mapper, operation what, std::uint64_t times) {
+  std::uint64_t sum = 1;
+  for (std::uint64_t i = 0; i < times; ++i) sum = opaque(sum + operate(mapper, what, sum));
+  return sum;
+}
+
+struct other_refuse_all : dma::refuse_all {};
+
+/// `Other`: the same operations in another type, so that a handle goes through its table.
+template <class Common, class Other>
+std::uint64_t repeat_by(reach how, operation what, std::uint64_t times) {
+  Common common;
+  Other other;
+  if (how == reach::statically) return repeat(common, what, times);
+  using handle = dma::handle<Common>;
+  const handle* const through = opaque<const handle*>(how == reach::handle ? new handle(common) : new handle(other));
+  const std::uint64_t sum = repeat(*through, what, times);
+  delete through;
+  return sum;
+}
+
 }  // namespace
+
+#if defined(CMDQ_RETPOLINE_BUILD)
+std::uint64_t retpoline_operation(reach how, operation what, std::uint64_t times) {
+#else
+std::uint64_t plain_operation(reach how, operation what, std::uint64_t times) {
+#endif
+  if (what == operation::refused) return repeat_by<dma::refuse_all, other_refuse_all>(how, what, times);
+  return repeat_by<dma::passthrough, other_mapper>(how, what, times);
+}
 
 #if defined(CMDQ_RETPOLINE_BUILD)
 std::uint64_t retpoline_packets(reach how, const packet_shape& shape, std::uint64_t packets) {

@@ -28,12 +28,28 @@ using run_packets = std::uint64_t (*)(reach how, const packet_shape& shape, std:
 /// Runs so many packets; returns a sum that keeps the compiler honest. Throws nothing.
 std::uint64_t plain_packets(reach how, const packet_shape& shape, std::uint64_t packets);
 
+/// One DMA operation, alone.
+enum class operation : std::uint8_t {
+  map_unmap,
+  map_sg,      ///< map and unmap of a list of four segments
+  sync,        ///< for the device and for the CPU
+  alloc_free,  ///< refused by a device without an IOMMU: the call is what is measured
+  refused,     ///< map of a device that must not do DMA
+};
+inline constexpr unsigned operation_count = 5;
+
+using run_operation = std::uint64_t (*)(reach how, operation what, std::uint64_t times);
+std::uint64_t plain_operation(reach how, operation what, std::uint64_t times);
+
 #if defined(CMDQ_HAS_RETPOLINE)
+std::uint64_t retpoline_operation(reach how, operation what, std::uint64_t times);
+inline constexpr run_operation operation_with_retpoline = retpoline_operation;
 std::uint64_t retpoline_packets(reach how, const packet_shape& shape, std::uint64_t packets);
 inline constexpr bool has_retpoline = true;
 inline constexpr run_packets with_retpoline = retpoline_packets;
 #else
 inline constexpr bool has_retpoline = false;
+inline constexpr run_operation operation_with_retpoline = nullptr;
 inline constexpr run_packets with_retpoline = nullptr;
 #endif
 

@@ -74,6 +74,10 @@ void results::add(const std::function<void(nlohmann::ordered_json&)>& change) {
   change(*all_);
 }
 
+void results::save() {
+  if (!to_stdout_) write(false);
+}
+
 void results::finish() { write(true); }
 
 void results::write(bool complete) {

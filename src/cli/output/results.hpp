@@ -49,6 +49,8 @@ class results {
   void say(std::string_view text);
   /// Adds to the JSON; before the same is said, so that what was seen is in the file.
   void add(const std::function<void(nlohmann::ordered_json&)>& change);
+  /// Writes what is there to the file, as incomplete.
+  void save();
   /// All is there: writes the JSON.
   void finish();
 

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: BSL-1.0
-// `cmdq reproduce`: published figures beside the library's own. One function per figure or table; each returns its part
-// of the report, and `all` puts them together.
+// `cmdq reproduce`: published figures beside the library's own. One function per section.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
+
+#include "reproduce/figure.hpp"
+#include "topology.hpp"
 
 namespace cmdq::cli {
 
-struct reproduction {
-  nlohmann::ordered_json json;
-  std::string text;  ///< for the terminal
-  std::string html;  ///< body of a section, charts inline
+/// What a section is computed from.
+struct reproduce_input {
+  parameters p{};
+  manycore::topology machine{};
+  bool figures_only = false;  ///< for --sensitivity: nothing but the figures
 };
 
-reproduction reproduce_contention();
-reproduction reproduce_completion();
-reproduction reproduce_safe();
-reproduction reproduce_huge_pages();
-reproduction reproduce_direct_calls();
+reproduction reproduce_contention(const reproduce_input& in);
+reproduction reproduce_completion(const reproduce_input& in);
+reproduction reproduce_safe(const reproduce_input& in);
+reproduction reproduce_huge_pages(const reproduce_input& in);
+reproduction reproduce_direct_calls(const reproduce_input& in);
 
 }  // namespace cmdq::cli

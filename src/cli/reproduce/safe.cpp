@@ -9,7 +9,7 @@
 #include <deque>
 #include <memory>
 
-#include "reproduce/comparison.hpp"
+#include "reproduce/reproduce.hpp"
 #include "simulate/safe_world.hpp"
 
 namespace cmdq::cli {
@@ -17,14 +17,6 @@ namespace cmdq::cli {
 namespace {
 
 using P = simulated_time;
-
-/// What is assumed of the adapter and its driver; none of it is fitted.
-constexpr std::uint64_t buffer_bytes = 16 * 1024;  ///< frames are gathered in buffers of this size, one unmap each
-constexpr unsigned receive_buffers = 10;           ///< kept at the adapter
-constexpr unsigned send_buffers = 4;
-constexpr double payload_mbit = 1000.0 * 1448 / 1538;  ///< TCP payload on gigabit Ethernet: 1448 of 1538 bytes
-constexpr std::uint64_t cpu_ns = 30'000;               ///< work per buffer besides unmapping
-constexpr std::uint64_t line_ns = static_cast<std::uint64_t>(buffer_bytes * 8 * 1000 / payload_mbit);
 
 struct setup {
   bool lazy = false;
@@ -58,18 +50,31 @@ void require(status s, const char* what) {
   if (s != status::ok) throw std::runtime_error(fmt::format("reproduce safe: {}: {}", what, name(s)));
 }
 
+scenario times_of(const parameters& p) {
+  const auto whole = [&](const char* name) { return static_cast<std::uint64_t>(p[name]); };
+  scenario s;
+  s.display = {whole("display.buffer_kib") * 1024, whole("display.drain"), whole("display.feed")};
+  s.invalidation_ns = whole("display.invalidation_ns");
+  s.drought_ns = std::max<std::uint64_t>(whole("display.drought_ns"), 1);
+  return s;
+}
+
 /// One CPU, one adapter, one display.
 class machine {
  public:
-  machine(const setup& how, std::uint64_t max_delay_ns)
-      : tables_(tables(how)),
+  machine(const parameters& p, const setup& how, std::uint64_t max_delay_ns)
+      : buffer_bytes(static_cast<std::uint64_t>(p["safe.buffer_kib"]) * 1024),
+        cpu_ns(static_cast<std::uint64_t>(p["safe.cpu_us"] * 1000)),
+        line_ns(static_cast<std::uint64_t>(static_cast<double>(buffer_bytes * 8 * 1000) / p["safe.line_mbit"])),
+        times_(times_of(p)),
+        tables_(tables(how)),
         around_(tables_, model::pipe_use::linear, times_, 1),
         gate_(max_delay_ns),
         device_(model::device_drive::in_write, {}, hooks()),
         bytes_(1 << 20),
         memory_(bytes_.data(), bytes_.size()) {
-    device_.speed.command_ns = 50;
-    device_.speed.sync_ns = 170;
+    device_.speed.command_ns = static_cast<std::uint64_t>(p["safe.command_ns"]);
+    device_.speed.sync_ns = static_cast<std::uint64_t>(p["safe.sync_ns"]);
     const auto ring = ring_->memory();
     require(device_.attach(ring.entries, log2_ring, ring.device_address), "device");
     const auto plan = make_plan<config>({.log2_size = log2_ring, .batch_limit = 16, .producers = 1}, ring);
@@ -87,7 +92,9 @@ class machine {
     for (unsigned i = 0; i < buffers; ++i) submit();
     while (P::now_ns() - start < for_ns) {
       wait_for_completion();
+      const std::uint64_t begin = P::now_ns();
       require(map_.unmap(0, device_policy, waiting_.front().iova, buffer_bytes), "unmap");
+      longest_unmap_ns = std::max(longest_unmap_ns, P::now_ns() - begin);
       waiting_.pop_front();
       around_.pass(cpu_ns, true);
       submit();
@@ -95,6 +102,8 @@ class machine {
     }
     return static_cast<double>(done * buffer_bytes * 8) * 1000 / static_cast<double>(P::now_ns() - start);
   }
+
+  std::uint64_t longest_unmap_ns = 0;
 
  private:
   static constexpr unsigned log2_ring = 8;
@@ -135,7 +144,10 @@ class machine {
     }
   }
 
-  const scenario times_{};
+  const std::uint64_t buffer_bytes;
+  const std::uint64_t cpu_ns;
+  const std::uint64_t line_ns;
+  const scenario times_;
   model::signal_tables tables_;
   world around_;
   model::safe_gate gate_;
@@ -150,64 +162,78 @@ class machine {
   std::uint64_t line_free_ = 0;
 };
 
-double simulate(const setup& how, bool send, std::uint64_t max_delay_ns) {
-  return machine(how, max_delay_ns).throughput(send ? send_buffers : receive_buffers, 400'000'000);
+constexpr std::uint64_t simulated_ns = 400'000'000;
+
+double simulate(const parameters& p, const setup& how, bool send, std::uint64_t max_delay_ns) {
+  const double buffers = p[send ? "safe.send_buffers" : "safe.receive_buffers"];
+  return machine(p, how, max_delay_ns).throughput(static_cast<unsigned>(buffers), simulated_ns);
 }
 
-double buffer_time_ns(double mbit) { return static_cast<double>(buffer_bytes * 8) * 1000 / mbit; }
+double buffer_time_ns(const parameters& p, double mbit) { return p["safe.buffer_kib"] * 1024 * 8 * 1000 / mbit; }
 
 /// The one fit: the maximum delay of the gate, so that one published cell comes out.
-std::uint64_t fit_max_delay(const published_row& row) {
-  const double target_ns = buffer_time_ns(row.mbit[0]);
-  std::uint64_t delay = model::find_display_soc("sc8280xp")->max_delay_ns;
+std::uint64_t fit_max_delay(const parameters& p, const published_row& row) {
+  const double target_ns = buffer_time_ns(p, row.mbit[0]);
+  double delay = static_cast<double>(model::find_display_soc("sc8280xp")->max_delay_ns);
   for (int i = 0; i < 3; ++i) {
-    delay = static_cast<std::uint64_t>(static_cast<double>(delay) + target_ns -
-                                       buffer_time_ns(simulate(setups[0], row.send, delay)));
+    const double own = simulate(p, setups[0], row.send, static_cast<std::uint64_t>(delay));
+    delay = std::max(delay + target_ns - buffer_time_ns(p, own), 0.0);
   }
-  return delay;
+  return static_cast<std::uint64_t>(delay);
 }
 
-std::string reason(const published_row& row, std::size_t column, double published_mbit, double own_mbit) {
-  if (row.send && column == 2) {
-    return fmt::format(
-        "needs {:.0f} us more CPU time per buffer than lazy unmapping; a sync with the table set takes below 10 us, so "
-        "strict sending unmaps more often than once per buffer, or does work that is not modelled",
-        (buffer_time_ns(published_mbit) - buffer_time_ns(own_mbit)) / 1000);
+figure cell(const parameters& p, const published_row& row, std::size_t column, std::uint64_t max_delay) {
+  const double scale = row.mib ? 1e6 / 8 / (1 << 20) : 1.0;
+  const double own = simulate(p, setups[column], row.send, max_delay);
+  const double line = p["safe.line_mbit"] * scale;
+  const double fitted = rows[0].mbit[0] * scale;
+  figure f{fmt::format("{}, {}", row.name, setup_names[column]), row.mib ? "MB/s" : "Mbit/s", row.mbit[column],
+           row.mbit[column], own * scale};
+  f.nulls = {{"the line's rate", line},
+             {"as the fitted cell", fitted},
+             {"fitted cell where strict and missing, else the line", column == 0 ? fitted : line}};
+  if (&row == &rows[0] && column == 0) {
+    f.how = origin::fitted;
+    f.nulls.clear();
+    f.note = "by the gate's maximum delay";
+  } else if (row.send && column == 2) {
+    f.note = fmt::format("needs {:.0f} us more CPU time per buffer than lazy unmapping: nothing here takes that long",
+                         (buffer_time_ns(p, row.mbit[column] / scale) - buffer_time_ns(p, own)) / 1000);
   }
-  return "not explained by the model";
+  return f;
+}
+
+/// What was published of single syncs, as the longest unmap of the receiving run.
+figure sync_time(const parameters& p, bool table_set, std::uint64_t max_delay) {
+  machine m(p, {false, table_set}, max_delay);
+  m.throughput(static_cast<unsigned>(p["safe.receive_buffers"]), simulated_ns / 10);
+  figure f{table_set ? "sync, table set" : "sync, table missing", "us", table_set ? 0.0 : 1000, table_set ? 10.0 : 2000,
+           static_cast<double>(m.longest_unmap_ns) / 1000};
+  if (table_set)
+    f.nulls = {{"never waits", (p["display.invalidation_ns"] + p["safe.sync_ns"]) / 1000}, {"half of 10 us", 5}};
+  else
+    f.nulls = {{"a buffer's time in the fitted cell", buffer_time_ns(p, rows[0].mbit[0]) / 1000}};
+  return f;
 }
 
 }  // namespace
 
-reproduction reproduce_safe() {
-  const std::uint64_t max_delay = fit_max_delay(rows[0]);
-  std::vector<compared> cells;
-  unsigned close = 0;
-  for (const published_row& row : rows) {
-    for (std::size_t column = 0; column < 4; ++column) {
-      const double mbit = simulate(setups[column], row.send, max_delay);
-      const double scale = row.mib ? 1e6 / 8 / (1 << 20) : 1.0;
-      compared c{row.name, setup_names[column], row.mbit[column], row.mbit[column], mbit * scale, false, ""};
-      c.fitted = &row == &rows[0] && column == 0;
-      const bool near = std::abs(c.relative_error()) <= 0.15;
-      if (!near) c.note = reason(row, column, row.mbit[column] / scale, mbit);
-      if (near && !c.fitted) ++close;
-      cells.push_back(std::move(c));
-    }
-  }
+reproduction reproduce_safe(const reproduce_input& in) {
+  const parameters& p = in.p;
+  const bool given = p["safe.max_delay_us"] > 0;
+  const std::uint64_t max_delay =
+      given ? static_cast<std::uint64_t>(p["safe.max_delay_us"] * 1000) : fit_max_delay(p, rows[0]);
   reproduction r;
+  if (!given) r.fits.emplace_back("safe.max_delay_us", static_cast<double>(max_delay) / 1000);
+  for (const published_row& row : rows)
+    for (std::size_t column = 0; column < 4; ++column) r.figures.push_back(cell(p, row, column, max_delay));
+  for (const bool set : {false, true}) r.figures.push_back(sync_time(p, set, max_delay));
   r.json["fitted"] = {{"max_delay_us", static_cast<double>(max_delay) / 1000}};
-  r.json["within_15_percent"] = close;
-  r.json["predicted"] = cells.size() - 1;
-  add_comparison(r, cells, "USB Ethernet on SC8280XP", "throughput", 1);
-  add_paragraph(r, fmt::format("Fitted: the gate's maximum delay, {:.2f} ms (published: 1 to 2 ms), from one cell. "
-                               "Predicted: {} cells, {} of them within 15 %.",
-                               static_cast<double>(max_delay) / 1e6, cells.size() - 1, close));
-  add_paragraph(r,
-                fmt::format("Assumed, not fitted: buffers of {} KiB with one unmap each, {} of them at the adapter for "
-                            "receiving and {} for sending, {} us of CPU time per buffer, {:.0f} Mbit/s of TCP payload "
-                            "on the line; scp's MB are 2^20 bytes; the display of `cmdq simulate safe`.",
-                            buffer_bytes / 1024, receive_buffers, send_buffers, cpu_ns / 1000, payload_mbit));
+  add_figures(r, "USB Ethernet on SC8280XP");
+  add_paragraph(r, fmt::format("Fitted: the gate's maximum delay, {:.2f} ms, from one cell. 9 of the 16 cells are the "
+                               "line's rate within 2 %: no model can be better than that guess there. scp's MB are "
+                               "2^20 bytes.",
+                               static_cast<double>(max_delay) / 1e6));
   return r;
 }
 

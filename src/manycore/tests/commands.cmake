@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
-# `cmdq simulate contention` and `cmdq reproduce` as a user runs them: results, files, refusals.
+# `cmdq simulate contention` as a user runs it: results, files, refusals.
 function(run expected_code expected_text)
   execute_process(COMMAND ${CMDQ} ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err)
   if(NOT code STREQUAL "${expected_code}" OR NOT "${out}${err}" MATCHES "${expected_text}")
@@ -70,27 +70,3 @@ file(WRITE ${WORK}/broken.json "{\"name\": \"x\", \"source\": \"y\", \"sockets\"
 run(2 "broken.json: field \"sockets\" is 0, must be an integer from 1 to 16" simulate contention --topology
   ${WORK}/broken.json)
 
-run(0 "128 owner_bits/published" reproduce contention --json ${WORK}/contention.json --html ${WORK}/contention.html)
-file(READ ${WORK}/contention.json json)
-string(JSON rows LENGTH "${json}" rows)
-set(fitted 0)
-set(predicted 0)
-math(EXPR last "${rows} - 1")
-foreach(i RANGE ${last})
-  string(JSON kind GET "${json}" rows ${i} kind)
-  if(NOT kind STREQUAL "new")
-    math(EXPR ${kind} "${${kind}} + 1")
-  endif()
-endforeach()
-expect(${fitted} 4 "fitted rows")
-expect(${predicted} 2 "predicted rows")
-string(JSON cpus GET "${json}" parameters sockets)
-expect(${cpus} 2 "parameters.sockets")
-file(READ ${WORK}/contention.html html)
-foreach(text "<svg" "device, a sync per list" "Where a CPU" "predicted")
-  if(html MATCHES "${text}")
-    math(EXPR seen "${seen} + 1")
-  endif()
-endforeach()
-expect(${seen} 4 "parts of the page that were found")
-run(0 "published 27 / 25 Gbit/s" reproduce completion --json ${WORK}/completion.json)

@@ -31,6 +31,12 @@ CMDQ_TEST(vtd_cmpxchg_loop_tells_its_caller) { tells_its_caller<vtd_case, alloca
 CMDQ_TEST(vtd_owner_bits_tells_its_caller) { tells_its_caller<vtd_case, allocation::owner_bits, word>(); }
 CMDQ_TEST(vtd_combining_tells_its_caller) { tells_its_caller<vtd_case, allocation::combining, word>(); }
 CMDQ_TEST(vtd_delegated_tells_its_caller) { tells_its_caller<vtd_case, allocation::delegated, word>(); }
+CMDQ_TEST(vtd_a_full_ring_is_not_taken_for_an_empty_one) {
+  fills<vtd_case, allocation::cmpxchg_loop, word>();
+  fills<vtd_case, allocation::owner_bits, word>();
+  fills<vtd_case, allocation::combining, word>();
+  fills<vtd_case, allocation::delegated, word>();
+}
 CMDQ_TEST(vtd_laps) {
   laps<vtd_case, allocation::cmpxchg_loop, word>(120);
   laps<vtd_case, allocation::owner_bits, word>(120);

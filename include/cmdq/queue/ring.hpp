@@ -95,7 +95,8 @@ class alignas(64) ring {
         limit_(p.opts.first) {
     if constexpr (has_words) {
       done_words_ = {offset_ptr(p.memory.done_words), p.memory.done_address};
-      for (uint32_t i = 0; i < geo_.entries(); ++i) p.memory.done_words[i].store(0, at<site::setup>);
+      // No position of this slot, and no such one's complement: nothing is done, and nothing still to come.
+      for (uint32_t i = 0; i < geo_.entries(); ++i) p.memory.done_words[i].store(i ^ 1U, at<site::setup>);
     }
     for (auto& n : notes_) n.store(p.opts.first, at<site::setup>);
     static_assert(lines_are_apart());

@@ -21,6 +21,8 @@ constexpr rejection rejections[] = {
     {{site::ack_leave, order::relaxed}, "acknowledge/two_ask"},
     {{site::tail_ask, order::relaxed}, "tail/owner_and_handler"},
     {{site::tail_leave, order::relaxed}, "tail/owner_and_handler"},
+    {{site::tail_limit_store, order::relaxed}, "tail/owner_and_handler"},
+    {{site::tail_limit_load, order::relaxed}, "tail/owner_and_handler"},
     {{site::msi_poll, order::relaxed}, "queue/owner_bits/msi32/2x2_late"},
     {{site::handler_lock, order::relaxed}, "queue/cmpxchg_loop/cons/illegal"},
     {{site::handler_unlock, order::relaxed}, "queue/cmpxchg_loop/cons/illegal"},

@@ -45,7 +45,7 @@ expect(0 "iotlb g=0x3\;dw=0x1\;dr=0x1\;did=0x4\;am=0x0\;ih=0x0\;addr=0xfff2b000"
 expect(0 "words 0x00000000000400f2 0x00000000fff2b000" encode --family vtd iotlb g=3 dw=1 dr=1 did=4 addr=0xfff2b000)
 expect(0 "\"data\": 7" decode --family amdvi 0x1000000001234569 7 --json -)
 expect(0 "iotinval_vma av=0x1\;pscid=0x7\;pscv=0x1" decode --family riscv 0x0000000100007401 0xc00)
-expect(0 "refused by the device" decode --family riscv 0x183 0)
+expect(0 "refused by the device" decode --family riscv 0x83 0)
 expect(0 "iofence_c *av wsi pr pw data addr" encode --family riscv --list)
 expect(2 "did: 65536 .* above its limit 65535" encode --family vtd iotlb did=65536)
 expect(2 "iotlb has no field 'asid'" encode --family vtd iotlb asid=1)

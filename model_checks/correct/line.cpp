@@ -119,7 +119,7 @@ struct tell_again : scenario {
   tail_writer<P> tail;
 
   void write() {
-    const std::uint32_t now = limit.load(at<site::limit_load>);
+    const std::uint32_t now = limit.load(at<site::tail_limit_load>);
     check(now >= reg.get(), "the tail moves forward");
     for (std::uint32_t i = 0; i < now; ++i) check(entry[i].get() == i + 1, "the entry is there before it is told of");
     reg.set(now);
@@ -128,7 +128,7 @@ struct tell_again : scenario {
     for (std::uint32_t i = 0; i < 2; ++i) {
       if (index == 0) {
         entry[i].set(i + 1);
-        limit.store(i + 1, at<site::limit_store>);
+        limit.store(i + 1, at<site::tail_limit_store>);
       }
       tail.tell([this] { write(); });
     }

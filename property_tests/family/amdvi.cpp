@@ -34,6 +34,12 @@ CMDQ_TEST(amdvi_tells_its_caller) {
   tells_its_caller<amdvi_case, allocation::combining, word>();
   tells_its_caller<amdvi_case, allocation::delegated, word>();
 }
+CMDQ_TEST(amdvi_a_full_ring_is_not_taken_for_an_empty_one) {
+  fills<amdvi_case, allocation::cmpxchg_loop, word>();
+  fills<amdvi_case, allocation::owner_bits, word>();
+  fills<amdvi_case, allocation::combining, word>();
+  fills<amdvi_case, allocation::delegated, word>();
+}
 CMDQ_TEST(amdvi_laps) {
   laps<amdvi_case, allocation::cmpxchg_loop, word>(120);
   laps<amdvi_case, allocation::owner_bits, word>(120);

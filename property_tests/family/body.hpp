@@ -215,4 +215,34 @@ void laps(unsigned lists) {
         {.producers = 2, .lists = lists, .longest = 3, .first = 0U - 100, .seed = seed * 77, .interleaving = {1, 2}});
 }
 
+/// A device that is slower than its producer: the ring is as full as it may be, again and again. Were a register
+/// without wrap bit told of a full ring, the device would take it for an empty one.
+template <class Of, class Allocation, class Completion>
+void fills() {
+  rig<Of, Allocation, Completion> r({.producers = 1, .first = 0U - 3, .seed = 1});
+  r.device.behaviour.late_steps = 20;
+  scheduler s({}, 40'000'000);
+  s.spawn([&] {
+    typename decltype(r)::queue_type::producer me;
+    CMDQ_CHECK_EQ(r.queue->attach(me), status::ok);
+    const unsigned lists = 3U << decltype(r)::log2_size;
+    for (unsigned i = 0; i < lists; ++i) {
+      const auto c = Of::numbered(0, i);
+      CMDQ_CHECK(me.submit(&c, 1).ok());
+    }
+    status last = status::timeout;  // a large ring takes longer than one budget
+    for (unsigned i = 0; i < 20 && last == status::timeout; ++i) last = me.issue(nullptr, 0).code;
+    CMDQ_CHECK_EQ(last, status::ok);
+  });
+  s.spawn([&] {
+    while (scheduler::current()->running_threads() > 1) {
+      const bool busy = r.device.step();
+      for (unsigned i = 0; i < (busy ? 10U : 1U); ++i) P::yield();
+    }
+  });
+  CMDQ_CHECK(s.run() == scheduler::ending::finished);
+  CMDQ_CHECK_EQ(r.device.wrong_tails(), 0U);
+  CMDQ_CHECK_EQ(r.device.stray_writes(), 0U);
+}
+
 }  // namespace cmdq::test::family

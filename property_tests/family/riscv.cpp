@@ -45,6 +45,12 @@ CMDQ_TEST(riscv_by_word_tells_its_caller) {
   tells_its_caller<riscv_case, allocation::combining, word>();
   tells_its_caller<riscv_case, allocation::delegated, word>();
 }
+CMDQ_TEST(riscv_a_full_ring_is_not_taken_for_an_empty_one) {
+  fills<riscv_case, allocation::cmpxchg_loop, word>();
+  fills<riscv_case, allocation::owner_bits, word>();
+  fills<riscv_case, allocation::combining, word>();
+  fills<riscv_case, allocation::delegated, word>();
+}
 CMDQ_TEST(riscv_laps) {
   laps<riscv_case, allocation::cmpxchg_loop, reg>(30);
   laps<riscv_case, allocation::combining, word>(30);

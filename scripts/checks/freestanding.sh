@@ -30,7 +30,7 @@ needs=$(nm -u "$work/all.o" | awk '{print $2}' |
 cd "$root/include"
 others='platform/(hosted|hosted_signals|hosted_processes|boost_atomic|std_atomic|aarch64)' # aarch64: compiled by the bare-metal images
 for header in $(find cmdq/core cmdq/platform cmdq/wait cmdq/locks cmdq/stats cmdq/reclaim cmdq/allocation \
-  cmdq/completion cmdq/queue cmdq/smmuv3 cmdq/model cmdq/dma -name '*.hpp' | grep -v -E "$others" | sort); do
+  cmdq/completion cmdq/queue cmdq/smmuv3 cmdq/vtd cmdq/amdvi cmdq/riscv cmdq/model cmdq/dma -name '*.hpp' | grep -v -E "$others" | sort); do
   printf '#include <%s>\n' "$header" | compile -fsyntax-only -x c++ - || { echo "$header needs a library"; exit 1; }
 done
 

@@ -4,6 +4,7 @@
 
 #include <cmdq/c/cmdq.h>
 #include <cmdq/platform/builtins.hpp>
+#include <cmdq/smmuv3/device_type.hpp>
 
 namespace cmdq::c {
 

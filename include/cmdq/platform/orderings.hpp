@@ -57,7 +57,9 @@ enum class order : unsigned char { relaxed, acquire, release, acq_rel, seq_cst }
   X(ack_ask, relaxed, "ack_leave", "bits only; the registers are read by whoever writes them", "-") \
   X(ack_enter, acquire, "ack_leave", "one writer of GERRORN at a time", "an acknowledgement is undone") \
   X(ack_leave, release, "ack_enter", "one writer of GERRORN at a time", "an acknowledgement is undone") \
-  X(tail_ask, acq_rel, "tail_ask, tail_leave", "[E][T] who writes the register for another has seen that one's entries, and is alone", "the device is told of entries that are not there") \
+  X(tail_ask, acq_rel, "tail_ask, tail_leave", "[T] the word that was left is seen with its limit; one writer at a time", "the register goes back; the last limit is told by nobody") \
+  X(tail_limit_store, release, "tail_limit_load", "[E] who writes the register for another tells of entries that it sees", "the device is told of entries that are not there") \
+  X(tail_limit_load, acquire, "tail_limit_store", "[E] who writes the register for another tells of entries that it sees", "the device is told of entries that are not there") \
   X(tail_leave, release, "tail_ask", "one writer of the register at a time", "the register goes back") \
   X(cell_use, relaxed, "cell_use_look", "its own producer's stores; others read it after device_fault only", "-") \
   X(cell_use_end, release, "attach", "what is owed is known to who takes the cell over", "debt of a producer that is gone, read half written") \

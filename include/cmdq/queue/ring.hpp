@@ -95,7 +95,8 @@ class alignas(64) ring {
         limit_(p.opts.first) {
     if constexpr (has_words) {
       done_words_ = {offset_ptr(p.memory.done_words), p.memory.done_address};
-      for (uint32_t i = 0; i < geo_.entries(); ++i) p.memory.done_words[i].store(0, at<site::setup>);
+      // No position of this slot, and no such one's complement: nothing is done, and nothing still to come.
+      for (uint32_t i = 0; i < geo_.entries(); ++i) p.memory.done_words[i].store(i ^ 1U, at<site::setup>);
     }
     for (auto& n : notes_) n.store(p.opts.first, at<site::setup>);
     static_assert(lines_are_apart());
@@ -204,8 +205,12 @@ class alignas(64) ring {
   /// In a queue that was retired nobody's turn comes any more.
   void tell(position start, position end, who& w) noexcept {
     if (retired_.load(at<site::retired>) != 0) return;
-    limit_.store(end, at<site::limit_store>);  // [L] before PROD: CONS never rightly exceeds it
-    tail_.tell([&] { device_->write_prod(positions::to_register(geo_, resumes_at_tail ? limit() : end)); });
+    if constexpr (resumes_at_tail) {
+      limit_.store(end, at<site::tail_limit_store>);
+    } else {
+      limit_.store(end, at<site::limit_store>);  // [L] before PROD: CONS never rightly exceeds it
+    }
+    tail_.tell([&] { device_->write_prod(positions::to_register(geo_, resumes_at_tail ? tail_limit() : end)); });
     told_.store(end, at<site::told_store>);  // [T]
     turn_.wake();
     w.stats.add(stats::event::prod_write);
@@ -215,7 +220,7 @@ class alignas(64) ring {
   /// Tells the device once more what it was told, where that is what makes it go on after an error.
   void tell_again() noexcept {
     if constexpr (resumes_at_tail)
-      if (!retired()) tail_.tell([&] { device_->write_prod(positions::to_register(geo_, limit())); });
+      if (!retired()) tail_.tell([&] { device_->write_prod(positions::to_register(geo_, tail_limit())); });
   }
 
   /// From now on no call writes PROD, unless it is doing so at this moment, and CONS reads as that of a device that has
@@ -254,6 +259,9 @@ class alignas(64) ring {
   }
 
  private:
+  /// [E] For whoever writes the register for another: with that one's entries.
+  [[nodiscard]] position tail_limit() const noexcept { return limit_.load(at<site::tail_limit_load>); }
+
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"  // no standard-layout class: GCC and Clang support it all the same
   /// What owners write, what waiters write, and what all read.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "codec/encode.hpp"
+#include "codec/families.hpp"
 #include "codec/fields_text.hpp"
 #include "commands.hpp"
 #include "errors.hpp"
@@ -27,6 +28,7 @@ struct encode_options {
   std::vector<std::string> fields;
   bool list = false;
   std::string json;
+  std::string family = "smmuv3";
 };
 
 std::string upper(std::string text) {
@@ -88,10 +90,18 @@ void list(results& out) {
 void run(const encode_options& o) {
   if (o.list) {
     results out(o.json);
-    list(out);
+    if (o.family == "smmuv3")
+      list(out);
+    else
+      list_table(o.family, out);
     return out.finish();
   }
   if (o.name.empty()) throw input_error("encode: a command's NAME is missing; `cmdq encode --list` names them all");
+  if (o.family != "smmuv3") {
+    results out(o.json);
+    encode_by_table(o.family, o.name, o.fields, out);
+    return out.finish();
+  }
   const command c = command_from(o.name, o.fields);
   results out(o.json);
   out.say(to_table(c));
@@ -116,6 +126,7 @@ void add_encode(arguments& program) {
   encode.text("NAME", o->name, "the command, for example TLBI_NH_VA");
   encode.texts("FIELDS", o->fields, "field=value, decimal or 0x hexadecimal; 0 where not given", false);
   encode.flag("--list", o->list, "list the commands and their fields");
+  encode.choice("--family", o->family, {"smmuv3", "vtd", "amdvi", "riscv"}, "whose command it is");
   encode.json(o->json);
   encode.runs([o] { run(*o); });
 }

@@ -29,8 +29,10 @@ struct rules {
   struct errors {
     typename P::template atomic<uint32_t> fsts{0};
     typename P::template atomic<uint64_t> iqercd{0};
+    typename P::template atomic<uint32_t> parked{0};  ///< after an error was cleared, until the tail is written
     [[nodiscard]] bool stopped() const noexcept {
-      return (fsts.load(at<site::device_ack_read>) & (cmdq::vtd::fsts::iqe | cmdq::vtd::fsts::ite)) != 0;
+      return parked.load(at<site::device_hold>) != 0 ||
+             (fsts.load(at<site::device_ack_read>) & (cmdq::vtd::fsts::iqe | cmdq::vtd::fsts::ite)) != 0;
     }
     void illegal() noexcept { fsts.fetch_or(cmdq::vtd::fsts::iqe, at<site::device_gerror_write>); }
     void fetch_failed() noexcept { illegal(); }
@@ -49,7 +51,15 @@ class hardware : public ring_device<P, rules, Hooks> {
  public:
   using base::base;
   [[nodiscard]] uint32_t read_fsts() const noexcept { return base::errors.fsts.load(at<site::device_gerror_read>); }
-  void write_fsts(uint32_t ones) noexcept { base::errors.fsts.fetch_and(~ones, at<site::device_ack_write>); }
+  /// As in QEMU 7.2, clearing an error does not make it go on: the next write of the tail does.
+  void write_fsts(uint32_t ones) noexcept {
+    if (base::errors.stopped()) base::errors.parked.store(1, at<site::device_hold>);
+    base::errors.fsts.fetch_and(~ones, at<site::device_ack_write>);
+  }
+  void write_prod(uint32_t v) noexcept {
+    base::write_prod(v);
+    base::errors.parked.store(0, at<site::device_hold>);
+  }
   [[nodiscard]] uint64_t read_iqercd() const noexcept { return base::errors.iqercd.load(at<site::device_gerror_read>); }
 };
 

@@ -178,7 +178,7 @@ class alignas(64) error_handler {
       fail();
     } else if (!report.again) {
       if (report.handled) word_.fetch_and(~health::stalled, at<site::health_stall>);
-      settled_.store(shown, at<site::error_settled>);
+      if (!is_settled(shown)) settled_.store(shown, at<site::error_settled>);  // everybody reads that line
     }
     busy_.store(0, at<site::handler_unlock>);
     return report;

@@ -235,8 +235,7 @@ class alignas(64) error_handler {
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"  // no standard-layout class: GCC and Clang support it all the same
   /// What every call reads, and what handlers write.
   static constexpr bool lines_are_apart() noexcept {
-    return on_lines_of_their_own(__builtin_offsetof(error_handler, void_),
-                                 __builtin_offsetof(error_handler, busy_));
+    return on_lines_of_their_own(__builtin_offsetof(error_handler, void_), __builtin_offsetof(error_handler, busy_));
   }
 #pragma GCC diagnostic pop
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 // cmdq-bench: the cost of one insertion, and contention, on Google Benchmark. Every run checks itself. Exit codes: 0
-// all runs good, 1 one was not (or, with --ratios, a bar is missed), 2 bad input.
+// all runs good, 1 one was not, 2 bad input.
 #include <benchmark/benchmark.h>
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <string_view>
 
 #include "contention/run.hpp"
 #include "latency/one_thread.hpp"
@@ -25,8 +27,9 @@ void failed(const char* what) {
   fmt::print(stderr, "FAILED: {}\n", what);
 }
 
+/// The time of an iteration is the time per list, so that tools that compare results see a change.
 void report(benchmark::State& state, const measurement& m) {
-  state.SetIterationTime(m.seconds);
+  state.SetIterationTime(m.lists_per_second > 0 ? 1 / m.lists_per_second : m.seconds);
   const std::pair<const char*, double> counters[] = {{"lists_per_s", m.lists_per_second},
                                                      {"p50_ns", m.p50},
                                                      {"p99_ns", m.p99},
@@ -73,7 +76,7 @@ struct selection {
 selection selection_of(const std::string& set) {
   if (set == "quick") return {{2, 8}, {4}, {{}, {true, 2'000}}, {true}, true, 0.1, 200};
   if (set == "short")
-    return {{1, 2, 8, 32, 128}, {1}, {{}, {true, 200}, {true, 10'000}, {true, 10'000, true}}, {false}, false, 0.1, 0};
+    return {{1, 2, 8, 32, 64, 128}, {1}, {{}, {true, 2'000, true}, {true, 10'000, true}}, {false}, false, 0.1, 0};
   return {{1, 2, 4, 8, 16, 32, 64, 128},
           {1, 4, 16, 64},
           {{}, {true, 0}, {true, 200}, {true, 2'000}, {true, 10'000}, {true, 2'000, true}, {true, 10'000, true}},
@@ -107,9 +110,24 @@ void register_contention(const selection& what) {
             benchmark::RegisterBenchmark(name.c_str(), contention, who, s, name)
                 ->Iterations(1)
                 ->UseManualTime()
-                ->Unit(benchmark::kMillisecond);
+                ->Unit(benchmark::kMicrosecond);
           }
 }
+
+/// The result file, with the threads of the contention runs, which are not Google Benchmark's own.
+class result_file : public benchmark::JSONReporter {
+ public:
+  void ReportRuns(const std::vector<Run>& all) override {
+    std::vector<Run> with_threads = all;
+    for (Run& r : with_threads) {
+      constexpr std::string_view mark = "/threads:";
+      const std::string& name = r.run_name.function_name;
+      const auto at = name.rfind(mark);
+      if (at != std::string::npos) r.threads = std::stol(name.substr(at + mark.size()));
+    }
+    JSONReporter::ReportRuns(with_threads);
+  }
+};
 
 int run_benchmarks(const std::string& set, double seconds, std::vector<std::string> rest, const char* program) {
   register_one_thread(&failed);
@@ -124,7 +142,10 @@ int run_benchmarks(const std::string& set, double seconds, std::vector<std::stri
   benchmark::Initialize(&argc, argv.data());
   if (benchmark::ReportUnrecognizedArguments(argc, argv.data())) return 2;
   for (const auto& [key, value] : machine()) benchmark::AddCustomContext(key, value);
-  if (benchmark::RunSpecifiedBenchmarks() == 0) failed("no benchmark matches");
+  result_file file;
+  const bool wanted =
+      std::any_of(rest.begin(), rest.end(), [](const std::string& r) { return r.rfind("--benchmark_out=", 0) == 0; });
+  if (benchmark::RunSpecifiedBenchmarks(nullptr, wanted ? &file : nullptr) == 0) failed("no benchmark matches");
   benchmark::Shutdown();
   return all_good ? 0 : 1;
 }
@@ -146,11 +167,12 @@ int main(int argc, char** argv) {
          "--cpus-per-group", bench::cpus_per_group,
          "CPUs that gather on their own first, for combining_groups; default: 8, on small machines half of them")
       ->check(CLI::Range(1U, 4096U));
-  app.add_flag("--ratios", with_ratios, "combining against everything else, interleaved, with the bars");
+  app.add_flag("--ratios", with_ratios, "our strategies against everything else, interleaved");
   app.add_option("--repetitions", o.repetitions, "rounds of --ratios")->check(CLI::Range(1, 1000));
   app.add_option("--threads", o.threads, "thread counts of --ratios")->check(CLI::Range(1U, most_threads));
   app.add_option("--sync-ns", o.sync_ns, "times of a CMD_SYNC of --ratios, in ns")->check(CLI::Range(0, 1'000'000'000));
-  app.add_flag("--device-keeps-core", o.device_keeps_core, "--ratios with a device that never yields");
+  bool yields = false;
+  app.add_flag("--device-yields", yields, "--ratios with a device that gives its processor away while it waits");
   app.add_option("--json", o.json, "result file of --ratios");
   try {
     app.parse(argc, argv);
@@ -167,6 +189,7 @@ int main(int argc, char** argv) {
   }
   try {
     if (seconds > 0) o.seconds = seconds;
+    o.device_keeps_core = !yields;
     const int code = with_ratios ? ratios(o) : run_benchmarks(set, seconds, app.remaining(), argv[0]);
     if (std::cout.flush() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
     fmt::print(stderr, "standard output: cannot be written\n");

@@ -15,6 +15,12 @@
 #if defined(CMDQ_BENCH_CK)
 #include "ck_queue.h"
 #endif
+#if defined(CMDQ_BENCH_ATOMIC_QUEUE)
+#include <atomic_queue/atomic_queue.h>
+#endif
+#if defined(CMDQ_BENCH_DPDK)
+#include "dpdk_queue.h"
+#endif
 
 namespace bench {
 namespace {
@@ -81,6 +87,38 @@ class ck_ring_queue {
 };
 #endif
 
+#if defined(CMDQ_BENCH_ATOMIC_QUEUE)
+class atomic_ring {
+ public:
+  void push(request* r) {
+    while (!queue_.try_push(r)) std::this_thread::yield();
+  }
+  request* pop() {
+    request* r = nullptr;
+    return queue_.try_pop(r) ? r : nullptr;
+  }
+
+ private:
+  atomic_queue::AtomicQueueB<request*> queue_{2 * most_threads};
+};
+#endif
+
+#if defined(CMDQ_BENCH_DPDK)
+class dpdk_ring {
+ public:
+  void push(request* r) {
+    while (cmdq_bench_dpdk_push(queue_.get(), r) == 0) std::this_thread::yield();
+  }
+  request* pop() { return static_cast<request*>(cmdq_bench_dpdk_pop(queue_.get())); }
+
+ private:
+  struct freed {
+    void operator()(cmdq_bench_dpdk* q) const { cmdq_bench_dpdk_free(q); }
+  };
+  std::unique_ptr<cmdq_bench_dpdk, freed> queue_{cmdq_bench_dpdk_make(2 * most_threads)};
+};
+#endif
+
 }  // namespace
 
 std::vector<entrant> third_party() {
@@ -97,6 +135,12 @@ std::vector<entrant> third_party() {
 #endif
 #if defined(CMDQ_BENCH_CK)
         entrant_of<pumped_ring<ck_ring_queue>>("ck_ring", side::pump),
+#endif
+#if defined(CMDQ_BENCH_ATOMIC_QUEUE)
+        entrant_of<pumped_ring<atomic_ring>>("atomic_queue", side::pump),
+#endif
+#if defined(CMDQ_BENCH_DPDK)
+        entrant_of<pumped_ring<dpdk_ring>>("dpdk_ring", side::pump),
 #endif
   };
 }

@@ -84,7 +84,7 @@ std::unique_ptr<contender> make_queue(const scenario& s) {
 
 /// Every completion and wait policy of one strategy.
 template <class A>
-std::vector<entrant> queues_of(const char* strategy) {
+std::vector<entrant> queues_of(const std::string& strategy) {
   using namespace cmdq;
   using completion::automatic, completion::poll_cons, completion::poll_msi;
   return {
@@ -96,6 +96,16 @@ std::vector<entrant> queues_of(const char* strategy) {
       {strategy, "msi", "spin", side::ours, &make_queue<queue_config<A, poll_msi, wait::spin>>},
       {strategy, "automatic", "yield", side::ours, &make_queue<queue_config<A, automatic, wait::spin_then_yield>>},
   };
+}
+
+/// Those, and the published form: software CONS under the published lock, as in Linux.
+template <class A>
+std::vector<entrant> with_published(const std::string& strategy) {
+  using published =
+      queue_config<A, cmdq::completion::poll_cons, cmdq::wait::spin_then_yield, cmdq::reclaim::sync_locked>;
+  std::vector<entrant> all = queues_of<A>(strategy);
+  all.push_back({strategy + "/published", "cons", "yield", side::ours, &make_queue<published>});
+  return all;
 }
 
 }  // namespace bench

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // What make_plan() refuses, and attach() beyond its limit.
+#include <cmdq/allocation/owner_bits.hpp>
 #include <cmdq/queue/config.hpp>
+#include <utility>
 
 #include "cases.hpp"
 
@@ -157,7 +159,7 @@ CMDQ_TEST(groups_are_checked) {
     return check_plan(s, m);
   };
   for (const strategy which : all_strategies) {
-    check_refusal(with(which, 0, 1), status::out_of_range, "groups", 0, 1);
+    CMDQ_CHECK_EQ(with(which, automatic_groups, 1).code, status::ok);
     check_refusal(with(which, 65, 1), status::out_of_range, "groups", 65, 64);
     check_refusal(with(which, 1, 0), status::out_of_range, "cpus_per_group", 0, 1);
     CMDQ_CHECK_EQ(with(which, 1, 1).code, status::ok);
@@ -183,6 +185,42 @@ CMDQ_TEST(groups_need_a_platform_that_tells_cpus_apart) {
   options o;
   o.groups = 2;
   check_refusal(detail::check_groups<config>(o, {}), status::out_of_range, "groups", 2, 1);
+}
+
+namespace {
+struct counted : scheduled_platform {
+  static inline std::uint32_t count = 0;
+  static std::uint32_t cpus() { return count; }
+};
+struct gathers : freestanding_config {
+  using platform = counted;
+};
+struct claims_alone : gathers {
+  using allocation = cmdq::allocation::owner_bits;
+};
+struct uncounted : freestanding_config {
+  using platform = scheduled_platform;
+};
+}  // namespace
+
+CMDQ_TEST(groups_are_chosen_from_the_platforms_cpus) {
+  const auto chosen = [](std::uint32_t cpus, std::uint32_t producers, std::uint32_t room) {
+    counted::count = cpus;
+    const options o = with_groups<gathers>({.producers = producers}, room);
+    return std::pair{o.groups, o.groups == 1 ? 0 : o.cpus_per_group};
+  };
+  CMDQ_CHECK(chosen(128, 128, 6) == std::pair(4U, 32U));
+  CMDQ_CHECK(chosen(95, 128, 6) == std::pair(6U, 16U));
+  CMDQ_CHECK(chosen(16, 200, 6) == std::pair(6U, 3U));
+  CMDQ_CHECK(chosen(33, 16, 64) == std::pair(6U, 6U));
+  CMDQ_CHECK(chosen(15, 128, 6) == std::pair(1U, 0U));
+  CMDQ_CHECK(chosen(128, 15, 6) == std::pair(1U, 0U));
+  CMDQ_CHECK(chosen(64, 128, 5) == std::pair(1U, 0U));  // no room
+  CMDQ_CHECK(chosen(0, 128, 6) == std::pair(1U, 0U));   // the platform cannot tell
+  CMDQ_CHECK_EQ(with_groups<gathers>({.producers = 128, .groups = 2}, 0).groups, 2U);
+  counted::count = 128;
+  CMDQ_CHECK_EQ(with_groups<claims_alone>({.producers = 128}, 6).groups, 1U);
+  CMDQ_CHECK_EQ(with_groups<uncounted>({.producers = 128}, 6).groups, 1U);
 }
 
 CMDQ_TEST(attach_counts_producers) {

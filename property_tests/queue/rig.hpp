@@ -48,7 +48,7 @@ struct setup {
   bool msi = false;     ///< completion::poll_msi
   bool locked = false;  ///< reclaim::sync_locked (combining and delegated ignore it)
   bool park = false;    ///< wait::park
-  options opts;
+  options opts{.groups = 1};
   model::capabilities caps;
   model::pace speed;
 };

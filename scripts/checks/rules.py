@@ -46,7 +46,7 @@ RING_HEADERS = {"queue/options.hpp", "queue/ring.hpp", "queue/errors.hpp", "queu
                 "queue/gather_group.hpp", "queue/left_work.hpp", "queue/patience.hpp", "queue/mailbox.hpp",
                 "queue/tail_writer.hpp"}
 HOSTED = {"platform/hosted.hpp", "platform/hosted_processes.hpp", "platform/boost_atomic.hpp", "platform/std_atomic.hpp",
-          "platform/hosted_signals.hpp"}
+          "platform/hosted_signals.hpp", "platform/hosted_cpus.hpp"}
 FREESTANDING = {"stddef.h", "stdint.h"}
 C_ONLY = {"stdbool.h"}
 

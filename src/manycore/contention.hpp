@@ -22,7 +22,7 @@ struct contention_options {
   picoseconds think = 0;              ///< mean of the other work between two lists; uniform, a quarter up and down
   picoseconds time = 1'000'000'000;   ///< measured time
   picoseconds warm_up = 200'000'000;  ///< before it
-  unsigned cpus_per_group = 0;        ///< CPUs that gather on their own first (combining); 0: as recommended_group()
+  unsigned cpus_per_group = 0;        ///< CPUs that gather on their own first (combining); 0: as grouped_for()
   std::uint64_t seed = 1;
   unsigned log2_size = 15;             ///< ring of 2^log2_size entries
   std::vector<span>* spans = nullptr;  ///< where to record a trace
@@ -48,19 +48,18 @@ struct contention_result {
   std::vector<std::string> actors;
 };
 
-/// CPUs per group for a queue that `cpus` CPUs share. Groups of eight do best within a socket; across sockets few,
-/// large claims do, one group per die (see README.md, "Groups").
-inline unsigned recommended_group(const topology& t, unsigned cpus) noexcept {
-  return cpus <= t.cpus_per_socket() ? 8 : t.cpus_per_die();
-}
-
-/// Options of a queue that `cpus` CPUs share, in groups where the strategy has them; `per_group` 0: as recommended.
+/// Options of a queue that `cpus` CPUs share, in groups where the strategy has them; `per_group` 0: as a queue on
+/// `cpus` CPUs chooses them by itself.
 template <class Config>
-options options_for(const topology& t, unsigned cpus, unsigned per_group = 0) {
+options options_for(unsigned cpus, unsigned per_group = 0) {
   options o;
   o.producers = cpus;
-  o.cpus_per_group = per_group != 0 ? per_group : recommended_group(t, cpus);
-  if constexpr (Config::allocation::gathers_in_groups) o.groups = (cpus + o.cpus_per_group - 1) / o.cpus_per_group;
+  o.groups = 1;
+  if constexpr (Config::allocation::gathers_in_groups) {
+    if (per_group == 0) return grouped_for(o, cpus);
+    o.cpus_per_group = per_group;
+    o.groups = (cpus + per_group - 1) / per_group;
+  }
   return o;
 }
 
@@ -120,7 +119,7 @@ template <class Config>
 contention_result run_contention(const topology& shape, const contention_options& o) {
   machine m(shape, o.cpus, o.seed);
   m.record_spans(o.spans);
-  options q = options_for<Config>(shape, o.cpus, o.cpus_per_group);
+  options q = options_for<Config>(o.cpus, o.cpus_per_group);
   q.log2_size = o.log2_size;
   q.batch_limit = o.list_length;
   const plan<platform> plan = plan_or_throw<Config>(q, detail::make_memory(m, q));

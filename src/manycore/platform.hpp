@@ -147,22 +147,10 @@ struct platform {
     m->drain(static_cast<unsigned>(S::id));
     m->spend(fence_time, static_cast<unsigned>(S::id));
   }
-  /// Where a CPU sits: numbers of its cluster, die and socket, each counted over the whole machine.
-  struct place {
-    std::uint32_t cluster = 0;
-    std::uint32_t die = 0;
-    std::uint32_t socket = 0;
-  };
-  /// Optional members of a platform, for groups that are chosen by themselves: how many CPUs there are, and where each
-  /// is.
+  /// How many there are, for groups that are chosen by themselves. Not before the machine runs.
   static std::uint32_t cpus() noexcept {
     const machine* m = machine::running();
     return m == nullptr ? 0 : m->cpus();
-  }
-  static place place_of(std::uint32_t cpu) noexcept {
-    const machine* m = machine::running();
-    if (m == nullptr) return {};
-    return {cpu / m->shape().cpus_per_cluster, m->die_of(cpu), m->socket_of(cpu)};
   }
   /// CPUs are numbered cluster by cluster, die by die.
   static std::uint32_t index() noexcept {
@@ -171,6 +159,6 @@ struct platform {
   }
 };
 
-static_assert(platform_type<platform> && placed_platform<platform>);
+static_assert(platform_type<platform> && counted_platform<platform>);
 
 }  // namespace cmdq::manycore

@@ -29,7 +29,7 @@ class many_queues {
       : o_(o), m_(shape, o.load.cpus, o.load.seed, arena_for_queues), members_(o.load.cpus), tallies_(o.load.cpus) {
     core_.syncs_occupy_engine = o.syncs_occupy_engine;
     const unsigned sharing = (o.load.cpus + o.queues - 1) / o.queues;
-    options q = options_for<Config>(shape, sharing, o.load.cpus_per_group);
+    options q = options_for<Config>(sharing, o.load.cpus_per_group);
     q.producers = o.load.cpus;  // a member of the set is attached to each queue
     q.log2_size = ring_log2(o);
     q.batch_limit = o.load.list_length;

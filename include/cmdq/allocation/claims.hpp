@@ -97,11 +97,12 @@ class claims {
   /// Waits until somebody has finished what `cell`'s last call left; false when the budget ends first.
   bool await_left(const producer_cell<P>& cell, who& w) noexcept {
     const left_work<P>& left = cell.left;
-    patience<Ring> waiting(ring(), w, true);
+    patience<Ring> waiting(ring(), w, patience<Ring>::often);
     while (left.any()) {
       help(w);
       if (!left.any()) break;
-      const auto due = waiting.next(progress(at<site::cons_done>), nullptr, nullptr, [] { return true; });
+      const auto due =
+          waiting.next([&] { return progress(at<site::cons_done>); }, nullptr, nullptr, [] { return true; });
       if (due != patience<Ring>::over) continue;
       help(w);
       return !left.any();
@@ -183,7 +184,7 @@ class claims {
 
   template <class Ready>
   status await_turn_in_line(who& w, uint32_t place, const Ready& ready) noexcept {
-    patience<Ring> waiting(ring(), w, true);
+    patience<Ring> waiting(ring(), w, patience<Ring>::often);
     const status first = make_space(w, waiting);
     if (first != status::ok) return first;
     for (;;) {
@@ -191,7 +192,8 @@ class claims {
       if (turn && ready()) return status::ok;
       w.stats.add(stats::event::space_wait);
       const void* const polled = turn ? progress_word() : line_.word();
-      const auto due = waiting.next(cons_.load(at<site::cons_look>), nullptr, polled, [] { return true; });
+      const auto due =
+          waiting.next([&] { return cons_.load(at<site::cons_look>); }, nullptr, polled, [] { return true; });
       if (due == patience<Ring>::nothing) continue;
       const status s = due == patience<Ring>::over ? sync().last_look(self(), waiting, w).code : make_space(w, waiting);
       if (s != status::ok) return s;
@@ -207,13 +209,13 @@ class claims {
   /// arrive; with sync_locked the waiting syncs may have to leave first.
   [[gnu::noinline, gnu::cold]] room await_room(position end, who& w) noexcept {
     if (has_room(end)) return room::free;
-    patience<Ring> waiting(ring(), w, true);
+    patience<Ring> waiting(ring(), w, patience<Ring>::often);
     for (;;) {
       if (make_space(w, waiting) != status::ok) return room::failed;
       if (has_room(end)) return room::free;
       for (auto due = patience<Ring>::nothing; due != patience<Ring>::look;) {
         w.stats.add(stats::event::space_wait);
-        due = waiting.next(cons_.load(at<site::cons_look>), nullptr, &cons_, [] { return true; });
+        due = waiting.next([&] { return cons_.load(at<site::cons_look>); }, nullptr, &cons_, [] { return true; });
         if (has_room(end)) return room::free;
         if (due == patience<Ring>::over)
           return make_space(w, waiting) != status::ok ? room::failed : has_room(end) ? room::free : room::over;

@@ -94,7 +94,7 @@ struct delegated {
 
     /// Waits until the list's range is done: one of its callers for the device, the others for software CONS.
     status complete(const reservation& r, who& w) noexcept {
-      if (!r.owner) return base::await_range(cons_, r.done_at, w);
+      if (!r.owner) return base::await_range(cons_, r.done_at, w, patience<Ring>::seldom);
       const sighting seen = base::wait_for_sync(r.range, r.done_at - 1, w);
       if (seen.code != status::ok) return seen.code;
       base::forward(cons_, r.done_at);
@@ -175,20 +175,16 @@ struct delegated {
     /// Waits until the list in the mailbox is placed. Who leads combines as soon as it may; the others when it is time.
     /// Errors: timeout, device_fault.
     [[gnu::noinline, gnu::cold]] status await_placed(uint32_t mine, bool leads, intent what, who& w) noexcept {
-      patience<Ring> waiting(ring(), w, true);
+      patience<Ring> waiting(ring(), w, patience<Ring>::seldom);
+      const auto progress = [&] { return cons_.load(at<site::cons_look>); };
       const auto blocked = [&] { return boxes_.placed(mine) == 0; };
       const auto idle = [&] {
         w.stats.add(stats::event::space_wait);
-        if (!leads)
-          return waiting.next(cons_.load(at<site::cons_look>), &boxes_.channel_of(mine), boxes_.placed_word(mine),
-                              blocked);
-        if (is_combined())
-          return waiting.next(cons_.load(at<site::cons_look>), &free_, &word_,
-                              [&] { return blocked() && is_combined(); });
+        if (!leads) return waiting.next(progress, &boxes_.channel_of(mine), boxes_.placed_word(mine), blocked);
+        if (is_combined()) return waiting.next(progress, &free_, &word_, [&] { return blocked() && is_combined(); });
         const position gate = base::gate().load(at<site::range_end_load>);
         const auto closed = [&] { return blocked() && !reached(cons_.load(at<site::cons_done>), gate); };
-        return waiting.next(cons_.load(at<site::cons_look>), closed() ? &ring().done_channel(gate) : nullptr, &cons_,
-                            closed);
+        return waiting.next(progress, closed() ? &ring().done_channel(gate) : nullptr, &cons_, closed);
       };
       for (;;) {
         const auto due = idle();

@@ -28,6 +28,8 @@ class gathering {
       groups_[i].looked.set(first);
       groups_[i].done.store(first, at<site::setup>);
     }
+    // A platform may look up its CPUs at the first call: not inside a signal handler.
+    if constexpr (counted_platform<P>) static_cast<void>(in_use() && mine() != 0);
   }
 
   [[nodiscard]] bool in_use() const noexcept { return count_ > 1; }

@@ -106,12 +106,14 @@ class ranges : public claims<Self, Ring, Sync, Reclaim> {
   /// wait looks at the device: for its errors, and because an owner need not wait for its own range (a ticket) or may
   /// be off its processor.
   template <class Word>
-  [[gnu::noinline, gnu::cold]] status await_range(Word& word, position end, who& w) noexcept {
-    patience<Ring> waiting(ring(), w);
+  [[gnu::noinline, gnu::cold]] status await_range(Word& word, position end, who& w,
+                                                  typename patience<Ring>::pace pace = patience<Ring>::usual) noexcept {
+    patience<Ring> waiting(ring(), w, pace);
+    const auto progress = [&] { return cons_.load(at<site::cons_look>); };
     const auto blocked = [&] { return !reached(word.load(at<site::cons_done>), end); };
     while (blocked()) {
       w.stats.add(stats::event::sync_wait);
-      const auto due = waiting.next(cons_.load(at<site::cons_look>), &ring().done_channel(end), &word, blocked);
+      const auto due = waiting.next(progress, &ring().done_channel(end), &word, blocked);
       if (due == patience<Ring>::nothing) continue;
       if (base::self().anything_left()) base::self().help(w);
       const bool over = due == patience<Ring>::over;

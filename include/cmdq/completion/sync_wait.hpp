@@ -144,6 +144,7 @@ class alignas(64) sync_wait {
                                                 bool by_word, who& w) noexcept {
     patience<Ring> waiting(ring(), w);
     allocation.offer(known);
+    const auto progress = [&] { return allocation.progress(at<site::cons_done>); };
     const void* const word = by_word ? word_of(p) : nullptr;
     const auto blocked = [&] {
       return !passed(allocation.progress(at<site::cons_done>), p) && !(by_word && word_done(p));
@@ -153,7 +154,7 @@ class alignas(64) sync_wait {
       const bool first_in_ring = reached(known, from);
       const bool first = first_in_ring && !by_word;
       const void* const line = word != nullptr ? word : first ? nullptr : allocation.progress_word();
-      const auto due = waiting.next(known, first_in_ring ? nullptr : &ring().done_channel(p), line, blocked);
+      const auto due = waiting.next(progress, first_in_ring ? nullptr : &ring().done_channel(p), line, blocked);
       w.stats.add(stats::event::sync_wait);
       if (due == patience<Ring>::over) {
         sighting seen = last_look(allocation, waiting, w);

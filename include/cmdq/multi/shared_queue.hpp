@@ -25,7 +25,8 @@ class shared_queue {
 
   /// What a block for these options takes. `device_base`: where the device sees its first byte. Errors: those of
   /// make_plan() in the options' numbers, misaligned (device_base, 64).
-  static constexpr result<block_layout> layout(const options& o, uint64_t device_base) noexcept {
+  static constexpr result<block_layout> layout(const options& asked, uint64_t device_base) noexcept {
+    const options o = with_groups<Config>(asked);
     if (const refusal r = cmdq::detail::check_numbers(o); r.code != status::ok) return r;
     if (device_base % 64 != 0) return refusal{status::misaligned, "device_base", device_base, 64};
     return place<Device, Config>(o, device_base);
@@ -35,8 +36,9 @@ class shared_queue {
   /// opens it. Errors: those of layout() and make_plan(); invalid_argument (no memory), misaligned, no_space (size, and
   /// what it takes). Cost: O(N) stores.
   template <class... Args>
-  static result<shared_queue> create(void* memory, uint64_t size, const options& o, uint64_t device_base,
+  static result<shared_queue> create(void* memory, uint64_t size, const options& asked, uint64_t device_base,
                                      Args&&... args) noexcept {
+    const options o = with_groups<Config>(asked);
     if (const refusal r = check_memory(memory); r.code != status::ok) return r;
     const auto where = layout(o, device_base);
     if (!where) return where.why();

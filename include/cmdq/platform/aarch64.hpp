@@ -97,7 +97,15 @@ struct on_builtins : builtins_with<hooks<CriticalSection>> {
 using bare_metal = on_builtins<interrupts_masked>;
 using user_mode = on_builtins<interrupts_untouched>;
 
-static_assert(platform_type<bare_metal> && platform_type<user_mode>);
+/// `Base` at EL1 on a machine of `Cpus` CPUs that are numbered as cpu_number() says: with it groups are chosen by
+/// themselves (automatic_groups).
+template <class Base, uint32_t Cpus, uint32_t CpusPerCluster>
+struct placed : Base {
+  static uint32_t index() noexcept { return cpu_number<CpusPerCluster>(); }
+  static constexpr uint32_t cpus() noexcept { return Cpus; }
+};
+
+static_assert(platform_type<bare_metal> && platform_type<user_mode> && counted_platform<placed<bare_metal, 128, 8>>);
 static_assert(ticks_to_ns(62500000, 62500000) == 1000000000 && ticks_to_ns(3, 62500000) == 48);
 
 }  // namespace cmdq::platform::aarch64

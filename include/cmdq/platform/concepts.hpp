@@ -50,6 +50,8 @@ concept plain_cell = requires(A a, const A c, T v) {
 ///  - `critical_section`: held from claim to publication; interrupts off on bare metal, empty on a hosted system.
 ///  - optional, `index()`: number of the current CPU; CPUs near each other should have near numbers
 ///    (options.groups); where a system numbers them otherwise, map them here.
+///  - optional, `cpus()`: how many CPUs index() counts, 0 where that is not known; with it groups are chosen by
+///    themselves (automatic_groups).
 ///  - optional, `process()` and `process_gone(number)`: see process_platform.
 template <class P>
 concept platform_type = requires(const void* line, unsigned round) {
@@ -67,6 +69,11 @@ concept platform_type = requires(const void* line, unsigned round) {
 template <class P>
 concept placed_platform = platform_type<P> && requires {
   { P::index() } -> detail::same_as<uint32_t>;
+};
+
+template <class P>
+concept counted_platform = placed_platform<P> && requires {
+  { P::cpus() } -> detail::same_as<uint32_t>;
 };
 
 /// A platform that tells processes apart, for queues that several of them share: `process()` is a number, not 0, that

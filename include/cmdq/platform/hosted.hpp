@@ -3,16 +3,13 @@
 #pragma once
 
 #include <cmdq/platform/builtins.hpp>
+#include <cmdq/platform/hosted_cpus.hpp>
 
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <thread>
-
-#if defined(__linux__)
-#include <sched.h>
-#endif
 
 namespace cmdq::platform {
 
@@ -46,15 +43,10 @@ struct hosted {
 
   static void pause(const void* line, unsigned round) noexcept { default_hooks::pause(line, round); }
   static void yield() noexcept { std::this_thread::yield(); }
-  /// The CPU that the thread is on now; 0 where the system does not tell.
-  static std::uint32_t index() noexcept {
-#if defined(__linux__)
-    const int cpu = sched_getcpu();
-    return cpu < 0 ? 0 : static_cast<std::uint32_t>(cpu);
-#else
-    return 0;
-#endif
-  }
+  /// The CPU that the thread is on now, numbered so that neighbours have near numbers; 0 where the system does not
+  /// tell.
+  static std::uint32_t index() noexcept { return cpu_rank(); }
+  static std::uint32_t cpus() noexcept { return cpu_count(); }
   static void sleep_ns(std::uint64_t ns) { std::this_thread::sleep_for(std::chrono::nanoseconds(ns)); }
   static std::uint64_t now_ns() noexcept {
     return static_cast<std::uint64_t>(

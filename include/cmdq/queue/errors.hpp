@@ -178,7 +178,7 @@ class alignas(64) error_handler {
       fail();
     } else if (!report.again) {
       if (report.handled) word_.fetch_and(~health::stalled, at<site::health_stall>);
-      settled_.store(shown, at<site::error_settled>);
+      if (!is_settled(shown)) settled_.store(shown, at<site::error_settled>);  // everybody reads that line
     }
     busy_.store(0, at<site::handler_unlock>);
     return report;
@@ -235,8 +235,7 @@ class alignas(64) error_handler {
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"  // no standard-layout class: GCC and Clang support it all the same
   /// What every call reads, and what handlers write.
   static constexpr bool lines_are_apart() noexcept {
-    return on_lines_of_their_own(__builtin_offsetof(error_handler, void_),
-                                 __builtin_offsetof(error_handler, busy_));
+    return on_lines_of_their_own(__builtin_offsetof(error_handler, void_), __builtin_offsetof(error_handler, busy_));
   }
 #pragma GCC diagnostic pop
 

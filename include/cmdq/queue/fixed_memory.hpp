@@ -9,7 +9,7 @@ namespace cmdq {
 /// the strategy is allocation::delegated, options.batch_limit up to `Batch` (0: no mailboxes), as one object: static,
 /// on a stack, or wherever the user allocates. The entries are aligned to the ring's size, as the device demands of its
 /// address.
-template <class P, unsigned Log2, uint32_t Producers = 64, uint32_t Groups = 1, uint32_t Batch = 64,
+template <class P, unsigned Log2, uint32_t Producers = 64, uint32_t Groups = most_automatic_groups, uint32_t Batch = 64,
           class F = default_family>
 class fixed_memory {
  public:

@@ -15,6 +15,9 @@ namespace cmdq {
 
 inline constexpr uint32_t max_batch = 1024;
 inline constexpr uint32_t max_producers = 4096;
+/// options.groups: as many as do best on the platform's CPUs, as far as there is memory for them.
+inline constexpr uint32_t automatic_groups = 0;
+inline constexpr uint32_t most_automatic_groups = 6;
 
 /// Options with their defaults, for a queue of the device family F. All counts are entries or threads, times are
 /// nanoseconds.
@@ -28,7 +31,7 @@ struct options_for {
   typename F::signal signal = F::default_signal;
   uint32_t fetch_retries = 8;  ///< of a failed fetch, or of an answer that did not come, at one position
   /// allocation::combining: groups of CPUs that gather on their own first; delegated: words that say who has a list.
-  uint32_t groups = 1;
+  uint32_t groups = automatic_groups;
   uint32_t cpus_per_group = 8;        ///< CPU i (platform's index()) is in group i / cpus_per_group % groups
   position first = 0;                 ///< what the device's two registers hold at the start, free-running
   bool sync_every_batch = false;      ///< quirk: each list ends in a sync command and holds one class of command
@@ -57,7 +60,7 @@ struct ring_memory {
   gather_group<P>* groups = nullptr;                            ///< options.groups, where that is more than one
   uint32_t room_log2 = 0;       ///< entries there is room for, as log2; 0: not stated, the user answers for it
   uint32_t room_producers = 0;  ///< cells there is room for; 0: not stated
-  uint32_t room_groups = 0;     ///< groups there is room for; 0: not stated
+  uint32_t room_groups = 0;     ///< groups there is room for; 0: not stated, and none are chosen automatically
   /// Only allocation::delegated uses it: lines_per_mailbox(options.batch_limit) for each of options.producers.
   mailbox_line<P>* mailboxes = nullptr;
   uint32_t room_batch = 0;  ///< batch limit that `mailboxes` has room for; 0: not stated
@@ -78,6 +81,29 @@ constexpr uint32_t longest_list(const options_for<F>& o) noexcept {
 template <class F>
 constexpr bool is_asynchronous(const options_for<F>& o) noexcept {
   return uint64_t{3} * o.producers * longest_list(o) <= (uint64_t{1} << o.log2_size) - F::positions::spare;
+}
+
+/// `o` with the groups for a queue that `cpus` CPUs share: none below 16, else six of neighbours, or four of so many
+/// that the queue is shared across sockets. Within a tenth of the best on each simulated machine
+/// (src/manycore/README.md, "Groups").
+template <class F>
+constexpr options_for<F> grouped_for(options_for<F> o, uint32_t cpus) noexcept {
+  o.groups = cpus < 16 || o.producers < 16 ? 1 : cpus < 96 ? most_automatic_groups : 4;
+  if (o.groups != 1) o.cpus_per_group = (cpus + o.groups - 1) / o.groups;
+  return o;
+}
+
+/// `o` with its groups chosen where they are automatic. None where the strategy does not gather, the platform does not
+/// count its CPUs, or there is `room` for fewer. What make_plan() does; a queue's plan has the result.
+template <class Config>
+constexpr options_for<typename Config::family> with_groups(options_for<typename Config::family> o,
+                                                           uint32_t room = most_automatic_groups) noexcept {
+  if (o.groups != automatic_groups) return o;
+  if constexpr (Config::allocation::gathers_in_groups && counted_platform<typename Config::platform>) {
+    if (room >= most_automatic_groups && o.producers >= 16) return grouped_for(o, Config::platform::cpus());
+  }
+  o.groups = 1;
+  return o;
 }
 
 namespace detail {
@@ -148,8 +174,9 @@ struct plan {
 /// device access.
 template <class Config>
 constexpr result<plan<typename Config::platform, typename Config::family>> make_plan(
-    const options_for<typename Config::family>& o,
+    const options_for<typename Config::family>& asked,
     const ring_memory<typename Config::platform, typename Config::family>& m) noexcept {
+  const auto o = with_groups<Config>(asked, m.groups == nullptr ? 0 : m.room_groups);
   const refusal bad = detail::check_numbers(o);
   if (bad.code != status::ok) return bad;
   const uint64_t entries = uint64_t{1} << o.log2_size;

@@ -15,16 +15,23 @@ class patience {
   using P = typename Ring::P;
   using who = typename Ring::who;
   enum due : uint8_t { nothing, look, over };
+  /// How long without progress before a look. `often`: who waits for space, which nobody else may be looking for.
+  /// `seldom`: who learns of it by memory, and of whose range somebody is certain to look at the device or at an MSI.
+  enum pace : uint8_t { often, usual, seldom };
 
-  /// `often`: who waits for space, which nobody else may be looking for.
-  patience(Ring& ring, who& w, bool often = false) noexcept
-      : ring_(ring), who_(w), period_(often ? look_period_ns<P> / 4 : look_period_ns<P>) {}
+  patience(Ring& ring, who& w, pace p = usual) noexcept
+      : ring_(ring),
+        who_(w),
+        period_(p == usual   ? look_period_ns<P>
+                : p == often ? look_period_ns<P> / 4
+                             : look_period_ns<P> * 4) {}
 
-  /// After a fruitless look at memory: lets time go by, then says what is due. `progress` is software CONS or what
-  /// stands for it. `channel`: where another CPU wakes the caller; null where only the device can change what is polled
-  /// (at `line`).
-  template <class Blocked>
-  due next(position progress, typename Ring::channel* channel, const void* line, const Blocked& blocked) noexcept {
+  /// After a fruitless look at memory: lets time go by, then says what is due. `progress()` is software CONS or what
+  /// stands for it; read once a period, since all who wait read that word. `channel`: where another CPU wakes the
+  /// caller; null where only the device can change what is polled (at `line`).
+  template <class Progress, class Blocked>
+  due next(const Progress& progress, typename Ring::channel* channel, const void* line,
+           const Blocked& blocked) noexcept {
     if (who_.budget.none()) return over;
     who_.stats.add(waiter_.kind());
     if (channel != nullptr) {
@@ -57,22 +64,34 @@ class patience {
   static constexpr uint64_t first_nap_ns = 10'000;
   static constexpr uint64_t longest_nap_ns = 10'000'000;
 
-  [[gnu::noinline]] due at_time(uint64_t now, position progress) noexcept {
-    if (!timed_ || progress != seen_) {
-      if (!timed_) began_ = now, began_at_ = progress;
+  template <class Progress>
+  [[gnu::noinline]] due at_time(uint64_t now, const Progress& progress) noexcept {
+    if (!timed_) {
       timed_ = true;
-      seen_ = progress;
-      since_ = now;
-      nap_ns_ = first_nap_ns;
+      began_ = since_ = now;
+      began_at_ = seen_ = progress();
+      // Later if it can be: the word that carries the turn is better not read by all who wait.
+      if (ring_.opts().deadline_ns <= period_) note_told();
     }
     now_ = now;
     if (who_.budget.expired_at(now)) return over;
     left_ns_ = who_.budget.left_at(now);
     const auto still = static_cast<int64_t>(now - since_);
     if (now != 0 && (still < 0 || static_cast<uint64_t>(still) < period_)) return nothing;
-    if (!told_known_) began_told_ = ring_.told();  // not before it has to be known: owners write that line
-    told_known_ = true;
+    since_ = now;
+    if (!told_known_) note_told();
+    const position p = progress();
+    if (p != seen_) {
+      seen_ = p;
+      nap_ns_ = first_nap_ns;
+      if (now != 0) return nothing;
+    }
     return ring_.look_due(now, period_) ? look : nothing;
+  }
+
+  void note_told() noexcept {
+    told_known_ = true;
+    began_told_ = ring_.told();
   }
 
   Ring& ring_;
@@ -82,10 +101,10 @@ class patience {
   uint64_t nap_ns_ = first_nap_ns;
   uint64_t left_ns_ = no_deadline;  ///< of the budget, when the clock was last looked at
   uint64_t began_ = 0;              ///< first look at the clock
-  uint64_t since_ = 0;              ///< no progress since
+  uint64_t since_ = 0;              ///< progress was last looked at
   uint64_t now_ = 0;
   position began_at_ = 0;    ///< progress then
-  position began_told_ = 0;  ///< and what the device had been told, one look's period later
+  position began_told_ = 0;  ///< and what the device had been told, at most a look's period later
   position seen_ = 0;
   position saw_ = 0;  ///< the device, at the caller's last look
   bool timed_ = false;

@@ -62,9 +62,12 @@ std::string verdict(const setup& with, const report& r) {
   return oversubscribed(with) ? "passed, oversubscribed" : "passed";
 }
 
+/// As in simulate, reproduce and bench: a plain name is what the library's default makes of the strategy.
+std::string form_name(const setup& with) { return with.strategy + (with.reclaim == "sync_locked" ? "/published" : ""); }
+
 nlohmann::ordered_json to_json(const std::string& stream, const setup& with, const report& s) {
   nlohmann::ordered_json j{{"stream", stream},
-                           {"strategy", with.strategy},
+                           {"strategy", form_name(with)},
                            {"completion", with.completion},
                            {"reclaim", with.reclaim},
                            {"wait", with.wait},
@@ -105,14 +108,14 @@ class table {
       j["runs"] = nlohmann::ordered_json::array();
     });
     out_.say(
-        fmt::format("{:<{}}  {:<12} {:<4} {:>7} {:>7} {:>7} {:>8} {:>7} {:>11} {:>10} {:>10} {:>8} {:>9}  checks\n",
+        fmt::format("{:<{}}  {:<22} {:<4} {:>7} {:>7} {:>7} {:>8} {:>7} {:>11} {:>10} {:>10} {:>8} {:>9}  checks\n",
                     "stream", wide_, "strategy", "sync", "threads", "entries", "lists", "commands", "syncs",
                     "PROD writes", "lists/PROD", "CONS reads", "retries", "time"));
   }
 
   /// What the driver that was recorded did with the same lists.
   void recorded(const stream& s) {
-    out_.say(fmt::format("{:<{}}  {:<12} {:<4} {:>7} {:>7} {:>7} {:>8} {:>7} {:>11} {:>10.2f} {:>10} {:>8} {:>9}  {}\n",
+    out_.say(fmt::format("{:<{}}  {:<22} {:<4} {:>7} {:>7} {:>7} {:>8} {:>7} {:>11} {:>10.2f} {:>10} {:>8} {:>9}  {}\n",
                          s.name, wide_, "recorded", "-", "-", "-", s.lists.size(), s.commands.size(), s.recorded.syncs,
                          s.recorded.prod_writes, per_write(s.lists.size(), s.recorded.prod_writes), "-", "-", "-",
                          "of the real driver"));
@@ -127,7 +130,7 @@ class table {
   }
 
   void row(const stream& s, const setup& with, const report& r) {
-    std::string text = fmt::format("{:<{}}  {:<12} {:<4} {:>7} {:>7} ", s.name, wide_, with.strategy, with.completion,
+    std::string text = fmt::format("{:<{}}  {:<22} {:<4} {:>7} {:>7} ", s.name, wide_, form_name(with), with.completion,
                                    with.threads, with.entries);
     if (r.refused.empty())
       text += fmt::format("{:>7} {:>8} {:>7} {:>11} {:>10.2f} {:>10} {:>8} {:>6.1f} ms", r.lists, r.commands, r.syncs,

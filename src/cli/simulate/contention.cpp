@@ -214,7 +214,7 @@ void add_simulate_contention(arguments& simulate) {
   command.number("--seed", a->seed, 0, ~std::uint64_t{0}, "Seed of all that is random");
   command.number("--log2-size", a->log2_size, min_log2_size, 16, "Ring of 2^N entries");
   command.number("--cpus-per-group", a->cpus_per_group, 0, max_cpus,
-                 "CPUs that gather on their own first (combining); 0: 8, or a die where sockets share a queue");
+                 "CPUs that gather on their own first (combining); 0: as the library chooses");
   command.json(a->json);
   command.text("--trace", a->trace, "Write the last run in Chrome trace format to this file");
   command.runs([a] { run(*a); });

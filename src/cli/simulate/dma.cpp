@@ -82,7 +82,7 @@ struct unit {
   unit(machine& m, const dma_arguments& a, unsigned cpus, bool lazy)
       : bytes(static_cast<std::byte*>(::operator new (size(cpus), std::align_val_t{4096}))),
         memory(bytes.get(), size(cpus)) {
-    options q = manycore::options_for<Config>(m.shape(), cpus);
+    options q = manycore::options_for<Config>(cpus);
     q.log2_size = log2_ring;
     q.batch_limit = 32;
     const auto plan = make_plan<Config>(q, manycore::detail::make_memory(m, q));

@@ -18,8 +18,7 @@ CHECKED_TEST(uncached_reads_per_list_are_bounded_at_128_cpus) {
         o.think = t.think;
         o.time = 2'000'000'000;
         const double reads = run_contention(s, c, t, o).uncached_reads_per_list;
-        const double by_msi = s == "delegated" ? test::most_reads_by_msi_delegated : test::most_reads_by_msi;
-        const double most = c == "msi" ? by_msi : test::most_reads_by_cons;
+        const double most = c == "msi" ? test::most_reads_by_msi : test::most_reads_by_cons;
         if (reads > most) above += fmt::format(" {} {} polls of {} ns: {:.3f};", s, c, poll / 1000, reads);
       }
   test::holds(above.empty(), above);

@@ -97,10 +97,6 @@ void add(const std::string& prefix, const explored (&cases)[N], const grouping& 
 
 template <class Config>
 void add_config(const std::string& prefix, const grouping& by = {}) {
-<<<<<<< HEAD
-  const bool msi = Config::completion::in_memory;
-=======
->>>>>>> f1a86ff (Model checks: complete searches of the rewritten core, and each row in each strategy)
   add<queue_scenario<Config>>(prefix, small, by);
   add<queue_scenario<Config>>(prefix, large, by);
   add<queue_scenario<Config>>(prefix, at_once, by);

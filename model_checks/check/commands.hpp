@@ -45,6 +45,11 @@ struct exhaust_child_options {
 struct table_options {
   std::string json;
   std::string markdown;  ///< orderings only
+  std::string record;    ///< orderings: write the scenarios that reject here
+  std::string user;      ///< orderings: part of the names of those who use a row
+  bool known = false;    ///< orderings: only where a scenario is known that rejects the mutant
+  bool search = false;   ///< orderings: look for a scenario where none is known
+  bool doubt = false;    ///< ... and where it is explained why there is none
   std::string pattern;
   pool_options pool;
 };

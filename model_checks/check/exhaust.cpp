@@ -20,6 +20,13 @@ using exhaust::listed;
 constexpr const char* control_executions = "2000";
 constexpr const char* not_found_executions = "20000";
 
+/// A search with more executions is no part of every test run.
+constexpr std::uint64_t most_everyday = 200'000;
+
+bool is_deep(const listed& s) {
+  return s.what == kind::deep || (s.what == kind::by_count && recorded_exhaust_count(s.name) > most_everyday);
+}
+
 struct planned {
   listed what;
   bool control;  ///< a wrong variant mended: it must pass
@@ -28,7 +35,7 @@ struct planned {
 std::vector<planned> planned_searches(const exhaust_options& options) {
   std::vector<planned> plan;
   for (const listed& s : exhaust::scenarios()) {
-    if (s.name.find(options.pattern) == std::string::npos || (s.what == kind::deep && !options.deep)) continue;
+    if (s.name.find(options.pattern) == std::string::npos || (is_deep(s) && !options.deep)) continue;
     plan.push_back({s, false});
     if (s.what == kind::wrong && s.broken_site && s.not_found_because == nullptr) plan.push_back({s, true});
   }
@@ -100,11 +107,10 @@ std::string count_table(const std::vector<answer>& rows) {
 }
 
 int list_searches(const exhaust_options& options) {
-  static constexpr const char* kinds[] = {"", " (deep)", " (must be rejected)"};
   for (const planned& p : planned_searches(options)) {
     if (p.control) continue;
-    fmt::print("{}{}\n    {}\n    {}\n", p.what.name, kinds[static_cast<unsigned>(p.what.what)], p.what.proves,
-               p.what.bounds);
+    const char* const size = p.what.what == kind::wrong ? " (must be rejected)" : is_deep(p.what) ? " (deep)" : "";
+    fmt::print("{}{}\n    {}\n    {}\n", p.what.name, size, p.what.proves, p.what.bounds);
   }
   return 0;
 }

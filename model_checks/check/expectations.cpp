@@ -5,75 +5,10 @@ namespace cmdq::checks {
 
 namespace {
 
+constexpr std::string_view strategies[] = {"cmpxchg_loop", "owner_bits", "combining", "delegated"};
+
 constexpr rejection rejections[] = {
-    {{site::valid_mark, order::acq_rel}, "handed_on/cmpxchg_loop"},
-    {{site::valid_wait, order::acq_rel}, "handed_on/cmpxchg_loop"},
-    {{site::told_wait, order::acq_rel}, "handed_on/cmpxchg_loop"},
-    {{site::told_store, order::acq_rel}, "handed_on/cmpxchg_loop"},
-    {{site::left_add, order::acq_rel}, "handed_on/cmpxchg_loop"},
-    {{site::left_count, order::acq_rel}, "handed_on/cmpxchg_loop"},
-    {{site::left_take, order::release}, "handed_on/cmpxchg_loop"},
-    {{site::line_leave, order::acq_rel}, "line/two"},
-    {{site::line_again, order::acq_rel}, "line/two"},
-    {{site::line_gone, order::acq_rel}, "line/two"},
-    {{site::line_gone_look, order::acq_rel}, "line/two"},
-    {{site::ack_enter, order::relaxed}, "acknowledge/two_ask"},
-    {{site::ack_leave, order::relaxed}, "acknowledge/two_ask"},
-    {{site::tail_ask, order::acquire}, "tail/owner_and_handler"},
-    {{site::tail_ask, order::release}, "tail/owner_and_handler"},
-    {{site::tail_leave, order::relaxed}, "tail/owner_and_handler"},
-    {{site::tail_limit_store, order::relaxed}, "tail/owner_and_handler"},
-    {{site::tail_limit_load, order::relaxed}, "tail/owner_and_handler"},
-    {{site::msi_poll, order::relaxed}, "queue/owner_bits/msi32/2x2_late"},
-    {{site::handler_lock, order::relaxed}, "queue/cmpxchg_loop/cons/illegal"},
-    {{site::handler_unlock, order::relaxed}, "queue/cmpxchg_loop/cons/illegal"},
-    {{site::attach, order::relaxed}, "attach/hand_over"},
-    {{site::detach, order::relaxed}, "attach/hand_over"},
-    {{site::cons_look, order::relaxed}, "queue/cmpxchg_loop/cons/2x2_late"},
-    {{site::cons_space, order::relaxed}, "queue/owner_bits/cons/2x2_late"},
-    {{site::cons_done, order::relaxed}, "queue/owner_bits/cons/2x2_late"},
-    {{site::cons_advance, order::relaxed}, "queue/owner_bits/cons/2x2_late"},
-    {{site::told_look, order::relaxed}, "queue/combining/cons/2x2_late"},
-    {{site::group_open, order::acq_rel}, "handed_on/patient_leader"},
-    {{site::group_opened, order::acq_rel}, "handed_on/patient_leader"},
-    {{site::group_hand_over, order::acq_rel}, "handed_on/combining_grouped"},
-    {{site::group_turn, order::acq_rel}, "handed_on/combining_grouped"},
-    {{site::shared_unlock, order::relaxed}, "lock/sharer_then_exclusive"},
-    {{site::exclusive_lock, order::relaxed}, "lock/sharer_then_exclusive"},
-    {{site::exclusive_unlock, order::relaxed}, "lock/exclusive_then_exclusive"},
-    {{site::park_fence, order::acq_rel}, "park/one_sleeper"},
-    {{site::wake_fence, order::acq_rel}, "park/one_sleeper"},
-    {{site::device_prod_write, order::relaxed}, "queue/owner_bits/cons/2x2_late"},
-    {{site::device_prod_read, order::relaxed}, "queue/owner_bits/cons/2x2_late"},
-    {{site::device_cons_write, order::relaxed}, "queue/owner_bits/cons/2x2_late"},
-    {{site::device_cons_read, order::relaxed}, "queue/owner_bits/cons/2x2_late"},
-    {{site::device_gerror_write, order::relaxed}, "queue/cmpxchg_loop/cons/illegal"},
-    {{site::device_gerror_read, order::relaxed}, "queue/cmpxchg_loop/cons/illegal"},
-    {{site::device_ack_write, order::relaxed}, "queue/cmpxchg_loop/cons/illegal"},
-    {{site::device_ack_read, order::relaxed}, "queue/cmpxchg_loop/cons/illegal"},
-    {{site::device_control_write, order::relaxed}, "device/switched_on"},
-    {{site::device_control_read, order::relaxed}, "device/switched_on"},
-    {{site::device_msi_write, order::relaxed}, "queue/owner_bits/msi32/2x2_late"},
-    {{site::device_kick, order::relaxed}, "device/inline"},
-    {{site::device_kick_look, order::relaxed}, "device/inline"},
-    {{site::device_rest, order::relaxed}, "device/inline"},
-    {{site::dma_lock, order::relaxed}, "dma/lock"},
-    {{site::dma_unlock, order::relaxed}, "dma/lock"},
-    {{site::unmap_fence, order::acq_rel}, "dma/flush_covers_unmap"},
-    {{site::flush_fence, order::acq_rel}, "dma/flush_covers_unmap"},
-    {{site::flush_look, order::relaxed}, "dma/timer_armed"},
-    {{site::flush_begin, order::relaxed}, "dma/timer_armed"},
-    {{site::flush_done, order::relaxed}, "dma/flush_released_elsewhere"},
-    {{site::flush_check, order::relaxed}, "dma/flush_released_elsewhere"},
-    {{site::gate_enter, order::relaxed}, "dma/gate_closed"},
-    {{site::gate_leave, order::relaxed}, "dma/gate_closed"},
-    {{site::gate_wait, order::relaxed}, "dma/gate_closed"},
-    {{site::gate_open, order::relaxed}, "dma/gate_closed"},
-    {{site::slot_own, order::relaxed}, "dma/slot_handed_on"},
-    {{site::slot_leave, order::relaxed}, "dma/slot_handed_on"},
-    {{site::atc_attach_fence, order::acq_rel}, "dma/atc_attached"},
-    {{site::atc_look_fence, order::acq_rel}, "dma/atc_attached"},
-    {{site::lazy_publish, order::relaxed}, "dma/lazy_switched_on"},
+#include "../orderings_found.inc"
 };
 
 constexpr const char* seq_cst_conditions =
@@ -86,13 +21,95 @@ constexpr const char* old_state =
 constexpr const char* cell_over =
     "a cell is taken over by attach / detach, which carry the debt; recover() then needs the call's claim and told, of "
     "which no stale pair was met in timeout/ (5000 random executions of each)";
+constexpr const char* attached_before =
+    "here producers are attached before the threads start, and nobody leaves; attach/hand_over has two that take turns";
+constexpr const char* one_writer =
+    "here GERRORN has one writer at a time by the handler's lock; the driver beside it is in acknowledge/two_ask";
+constexpr const char* by_cons =
+    "the same text as with poll_cons and counted, where handed_on/ or line/ rejects it: completion and reclaim do not "
+    "come into it; no scenario with this one rejects it";
+constexpr const char* nothing_left = "here nobody leaves a duty or a place: handed_on/ and line/ are for that";
+constexpr const char* line_alone = "the line does not know the strategy: line/ rejects it";
+constexpr const char* no_ranges =
+    "only walks from range end to range end need it (combining, delegated); here it is compared with positions";
+constexpr const char* one_at_a_time =
+    "here one list is in the ring at a time, and what passes from one to the next goes by the place that is handed on";
+constexpr const char* looked_before =
+    "who combines has mostly looked at software CONS for may_close() before, which is cons_done; not met in any "
+    "scenario";
+constexpr const char* seldom_from_register =
+    "as with poll_cons, where it is rejected; with MSIs the register is read seldom: not met in any scenario";
+constexpr const char* lock_only_counts =
+    "no scenario with reclaim::sync_locked needs it: the lock guards software CONS, which moves by cons_advance; the "
+    "order is for who puts data of his own under the lock, as lock/ does";
+constexpr const char* no_such_device = "device/ has one thread that writes and reads this register, or none";
+constexpr const char* not_by_msi = "modelled MSIs of a mode that is switched off";
+#define CMDQ_WHERE_LEFT(site_, weaker_)                                                                       \
+  {{site::site_, order::weaker_}, "/msi", by_cons}, {{site::site_, order::weaker_}, "/sync_locked", by_cons}, \
+      {{site::site_, order::weaker_}, "delegated", nothing_left}, {                                           \
+    {site::site_, order::weaker_}, "parts", nothing_left                                                      \
+  }
 constexpr explanation explanations[] = {
-    {{site::cell_use_end, order::relaxed}, cell_over},       {{site::cell_use_look, order::relaxed}, cell_over},
-    {{site::left_look, order::acq_rel}, old_state},          {{site::left_put, order::acq_rel}, old_state},
-    {{site::left_take, order::acquire}, seq_cst_conditions}, {{site::left_again, order::relaxed}, seq_cst_conditions},
+    CMDQ_WHERE_LEFT(valid_mark, acq_rel),
+    CMDQ_WHERE_LEFT(valid_wait, acq_rel),
+    CMDQ_WHERE_LEFT(told_wait, acq_rel),
+    CMDQ_WHERE_LEFT(told_store, acq_rel),
+    CMDQ_WHERE_LEFT(left_add, acq_rel),
+    CMDQ_WHERE_LEFT(left_count, acq_rel),
+    CMDQ_WHERE_LEFT(left_take, release),
+    CMDQ_WHERE_LEFT(group_open, acq_rel),
+    CMDQ_WHERE_LEFT(group_opened, acq_rel),
+    CMDQ_WHERE_LEFT(group_hand_over, acq_rel),
+    CMDQ_WHERE_LEFT(group_turn, acq_rel),
+    {{site::line_leave, order::acq_rel}, "/", line_alone},
+    {{site::line_again, order::acq_rel}, "/", line_alone},
+    {{site::line_gone, order::acq_rel}, "/", line_alone},
+    {{site::line_gone_look, order::acq_rel}, "/", line_alone},
+    {{site::told_look, order::relaxed}, "cmpxchg_loop", no_ranges},
+    {{site::told_look, order::relaxed}, "owner_bits", no_ranges},
+    {{site::told_look, order::relaxed}, "parts", no_ranges},
+    {{site::cons_space, order::relaxed}, "parts", one_at_a_time},
+    {{site::cons_done, order::relaxed}, "parts", one_at_a_time},
+    {{site::cons_look, order::relaxed}, "parts", one_at_a_time},
+    {{site::cons_advance, order::relaxed}, "parts", one_at_a_time},
+    {{site::cons_space, order::relaxed}, "delegated", looked_before},
+    {{site::cons_look, order::relaxed}, "combining/grouped/msi", seldom_from_register},
+    {{site::shared_unlock, order::relaxed}, "/sync_locked", lock_only_counts},
+    {{site::exclusive_lock, order::relaxed}, "/sync_locked", lock_only_counts},
+    {{site::exclusive_unlock, order::relaxed}, "/sync_locked", lock_only_counts},
+    {{site::device_cons_write, order::relaxed}, "parts", no_such_device},
+    {{site::device_cons_read, order::relaxed}, "parts", no_such_device},
+    {{site::device_gerror_write, order::relaxed}, "parts", no_such_device},
+    {{site::device_gerror_read, order::relaxed}, "parts", no_such_device},
+    {{site::device_ack_write, order::relaxed}, "parts", no_such_device},
+    {{site::device_ack_read, order::relaxed}, "parts", no_such_device},
+    {{site::device_msi_write, order::relaxed}, "owner_bits/cons", not_by_msi},
+    {{site::attach, order::relaxed}, "/", attached_before},
+    {{site::detach, order::relaxed}, "/", attached_before},
+    {{site::ack_enter, order::relaxed}, "/", one_writer},
+    {{site::ack_leave, order::relaxed}, "/", one_writer},
+    {{site::cell_use_end, order::relaxed}, "", cell_over},
+    {{site::cell_use_look, order::relaxed}, "", cell_over},
+    {{site::left_look, order::acq_rel}, "", old_state},
+    {{site::left_put, order::acq_rel}, "", old_state},
+    {{site::left_take, order::acquire}, "", seq_cst_conditions},
+    {{site::left_again, order::relaxed}, "", seq_cst_conditions},
 };
 
 }  // namespace
+
+std::string user_of(std::string_view scenario) {
+  const auto has = [&](std::string_view part) { return scenario.find(part) != std::string_view::npos; };
+  for (const std::string_view s : strategies) {
+    if (!has(s)) continue;
+    const bool grouped = s == "combining" && has("grouped");
+    return std::string(s) + (grouped ? "/grouped" : "") +
+           (has("msi")      ? "/msi"
+            : has("locked") ? "/sync_locked"
+                            : "/cons");
+  }
+  return "parts";
+}
 
 std::span<const rejection> known_rejections() { return rejections; }
 

@@ -116,6 +116,13 @@ struct program {
       add_pool(*sub, options->pool);
     }
     orderings_command->add_option("--markdown", orderings.markdown, "write the table as Markdown here");
+    orderings_command->add_option("--user", orderings.user, "part of the names of those who use a row");
+    orderings_command->add_flag("--known", orderings.known, "only where a scenario is known that rejects");
+    orderings_command->add_flag("--search", orderings.search, "look for a scenario where none is known: an hour or so");
+    orderings_command->add_flag("--doubt", orderings.doubt,
+                                "with --search: also where it is explained why there is none");
+    orderings_command->add_option("--record", orderings.record,
+                                  "write the scenarios found here, as orderings_found.inc");
     merge_command->add_option("files", files, "results of run --json, one for each shard")->required();
     merge_command->add_option("--json", merged, "write the joint result here");
     add_exhaust();

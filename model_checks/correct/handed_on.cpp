@@ -93,7 +93,7 @@ struct handed_on_grouped_random : handed_on<allocation::combining, 2, 2> {
 
 /// A leader that has all the time in the world waits for its member's entries, and for nothing else.
 struct patient_leader : scenario {
-  static constexpr facts about{.name = "handed_on/patient_leader",
+  static constexpr facts about{.name = "handed_on/combining_grouped_patient",
                                .proves = "a leader without a deadline does not wait for ever for a member that gave up",
                                .bounds = "2 producers of one group, 1 list of 1, one of which gives up at once",
                                .threads = 2,

@@ -257,8 +257,11 @@ void explorer::pause(const void* line, bool alone) {
   thread& t = me();
   if (t.known.empty() && !granted_) return;
   const bool empty = granted_;  // nothing was looked at since it was chosen
-  const bool one_word = !t.loads.empty() && (t.loads.size() == 1 || (alone && t.loads.back().where.object == line));
-  const std::size_t poll = empty ? 0 : one_word ? 1 : known_poll(t);
+  const std::size_t known = empty ? 0 : known_poll(t);
+  const bool whole = known > 1 && known == t.loads.size() && t.loops;
+  const bool one_word =
+      !whole && !t.loads.empty() && (t.loads.size() == 1 || (alone && t.loads.back().where.object == line));
+  const std::size_t poll = one_word ? 1 : known;
   if (in_vain_) {
     in_vain_ = false;
     sleep(t, poll, line, condition::polling);
@@ -284,8 +287,8 @@ std::size_t explorer::known_poll(const thread& t) {
     if (p.size() > longest && p.size() <= t.loads.size() &&
         std::equal(p.begin(), p.end(), t.loads.end() - static_cast<std::ptrdiff_t>(p.size()), same_site))
       longest = p.size();
-  if (longest != 0 || t.loads.empty() || !t.loops) return longest;
-  if (!std::equal(t.loads.begin(), t.loads.end(), t.last_poll.begin(), t.last_poll.end(), same_word)) return 0;
+  if (longest == t.loads.size() || !t.loops) return longest;
+  if (!std::equal(t.loads.begin(), t.loads.end(), t.last_poll.begin(), t.last_poll.end(), same_word)) return longest;
   std::vector<const char*> sites;
   for (const seen& s : t.loads) sites.push_back(s.site);
   polls_.push_back(std::move(sites));

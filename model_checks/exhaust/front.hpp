@@ -9,8 +9,9 @@
 
 namespace cmdq::exhaust {
 
-/// everyday: in every test run. deep: minutes to hours. wrong: a known bug, which must be found.
-enum class kind : std::uint8_t { everyday, deep, wrong };
+/// everyday: in every test run. by_count: in every test run where few executions are recorded, else deep. deep: minutes
+/// to hours. wrong: a known bug, which must be found.
+enum class kind : std::uint8_t { everyday, by_count, deep, wrong };
 
 struct listed {
   std::string name;

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 
 namespace cmdq::exhaust {
 
@@ -146,9 +146,8 @@ bool explorer::next_prefix() {
 }
 
 findings explorer::explore() {
-  using clock = std::chrono::steady_clock;
-  const auto start = clock::now();
-  const auto passed = [&] { return std::chrono::duration<double>(clock::now() - start).count(); };
+  const std::clock_t start = std::clock();  // of this processor's time: others may be busy, too
+  const auto passed = [&] { return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC; };
   nodes_.resize(how_.depth + 2);
   events_.reserve(how_.depth + 1);
   found_ = {};

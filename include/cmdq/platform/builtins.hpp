@@ -24,6 +24,19 @@ constexpr int builtin_order(order o) noexcept {
 }
 template <class S>
 inline constexpr int builtin_order_of = builtin_order(S::required);
+/// g++ for RISC-V takes the fence before LR from the order of a compare-exchange that fails (GCC bug 89835): with a
+/// relaxed one a release is none. There one that releases is the strongest in both cases.
+#if defined(__riscv) && !defined(__clang__)
+inline constexpr bool failure_fences = true;
+#else
+inline constexpr bool failure_fences = false;
+#endif
+template <class S>
+inline constexpr bool strongest = failure_fences&& S::required != order::relaxed&& S::required != order::acquire;
+template <class S>
+inline constexpr int builtin_success_of = strongest<S> ? __ATOMIC_SEQ_CST : builtin_order_of<S>;
+template <class S>
+inline constexpr int builtin_failure_of = failure_fences ? builtin_success_of<S> : __ATOMIC_RELAXED;
 }  // namespace detail
 
 /// No clock; a pause instruction unless CMDQ_NO_ASM is defined (checkers that read IR want none).
@@ -72,7 +85,8 @@ struct builtins_with {
     }
     template <class S>
     bool compare_exchange(T& expected, T v, S) noexcept {
-      return __atomic_compare_exchange_n(&v_, &expected, v, false, detail::builtin_order_of<S>, __ATOMIC_RELAXED);
+      return __atomic_compare_exchange_n(&v_, &expected, v, false, detail::builtin_success_of<S>,
+                                         detail::builtin_failure_of<S>);
     }
     template <class S>
     T fetch_add(T v, S) noexcept {

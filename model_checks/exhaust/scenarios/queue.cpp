@@ -9,7 +9,7 @@ namespace {
 
 using exhaust::kind;
 constexpr kind everyday = kind::everyday;
-constexpr kind deep = kind::deep;
+constexpr kind by_count = kind::by_count;
 constexpr auto full = schedule::full;
 
 /// A thread that waits for what only a look at the device shows looks when time goes on.
@@ -24,55 +24,54 @@ const explored small[] = {
 const explored large[] = {
     {{"2x2", everything, "2 producers, 2 lists of 1, ring of 4: entries are used again", 3, full},
      {.first = 3, .lists = 2},
-     deep,
+     by_count,
      looks},
     {{"3x1", everything, "3 producers, 1 list of 1, ring of 8", 4, full},
      {.log2 = 3, .first = 6, .producers = 3},
-     deep,
+     by_count,
      looks},
     {{"2x3_at_once", everything, "2 producers, 3 lists of 1, ring of 4, device at once", 2, full},
      {.first = 3, .lists = 3, .device = {.at_once = true}},
-     deep,
+     by_count,
      looks},
 };
-// Small where completion is by MSI and the claim is one fetch-add.
 const explored at_once[] = {
     {{"2x2_at_once", everything, "2 producers, 2 lists of 1, ring of 4, device at once", 2, full},
      {.first = 3, .lists = 2, .device = {.at_once = true}},
-     everyday,
+     by_count,
      looks},
     {{"3x1_at_once", everything, "3 producers, 1 list of 1, ring of 8, device at once", 3, full},
      {.log2 = 3, .first = 6, .producers = 3, .device = {.at_once = true}},
-     everyday,
+     by_count,
      looks},
 };
-// Small where completion is by MSI: CONS shows its error code from then on, and each poll looks at GERROR.
+// Larger where completion is by CONS: it shows its error code from then on, and each poll looks at GERROR.
 const explored illegal[] = {
     {{"2x1_illegal", "an illegal command's own caller is told, nobody else; the queue goes on",
       "2 producers, 1 list of 1, one illegal, ring of 4", 3, full},
      {.first = 3, .illegal = 0},
-     everyday,
+     by_count,
      looks},
 };
 const explored late[] = {
     {{"2x1_time_out", "a call that times out anywhere loses nothing and disturbs nobody",
       "2 producers, 1 list of 1, one time-out, ring of 4", 3, full},
      {.first = 3},
-     everyday,
+     by_count,
      one_time_out},
 };
 const explored stopped[] = {
     {{"2x1_stopped", "a producer that stops for ever anywhere keeps nobody past the deadline",
       "2 producers, 1 list of 1, one stops, ring of 4", 3, full},
      {.first = 3},
-     deep,
+     by_count,
      stops},
 };
 const explored mended[] = {
     {{"2x1_recover", "recover() beside others harms nobody", "2 producers, 1 list of 1, one recover(), ring of 4", 4,
       full},
      {.first = 3},
-     deep,
+     by_count,
      looks},
 };
 
@@ -83,14 +82,13 @@ struct grouping {
 
 /// A family for one configuration. Names and cases live as long as the program.
 template <class Scenario, std::size_t N>
-void add(const std::string& prefix, const explored (&cases)[N], const grouping& by, bool is_small = true) {
+void add(const std::string& prefix, const explored (&cases)[N], const grouping& by) {
   static std::list<std::string> names;
   static std::list<explored> kept;
   for (const explored& e : cases) {
     names.push_back(prefix + e.about.name);
     kept.push_back(e);
     kept.back().about.name = names.back().c_str();
-    if (!is_small) kept.back().size = deep;
     kept.back().work.groups = by.groups;
     kept.back().work.group_size = by.size;
     add_explored<Scenario>(kept.back());
@@ -99,11 +97,10 @@ void add(const std::string& prefix, const explored (&cases)[N], const grouping& 
 
 template <class Config>
 void add_config(const std::string& prefix, const grouping& by = {}) {
-  const bool msi = Config::completion::in_memory;
   add<queue_scenario<Config>>(prefix, small, by);
   add<queue_scenario<Config>>(prefix, large, by);
-  add<queue_scenario<Config>>(prefix, at_once, by, msi && Config::allocation::claims_before_space);
-  add<queue_scenario<Config>>(prefix, illegal, by, msi);
+  add<queue_scenario<Config>>(prefix, at_once, by);
+  add<queue_scenario<Config>>(prefix, illegal, by);
   add<late_scenario<Config>>(prefix, late, by);
   add<late_scenario<Config, true>>(prefix, stopped, by);
   add<mended_scenario<Config>>(prefix, mended, by);
@@ -128,6 +125,7 @@ const bool added = [] {
   add_strategy<allocation::cmpxchg_loop>("cmpxchg_loop");
   add_strategy<allocation::owner_bits>("owner_bits");
   add_strategy<allocation::combining>("combining");
+  add_strategy<allocation::delegated>("delegated");
   return true;
 }();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// A display unit as far as the SMMU notices it: a buffer that memory feeds and the panel drains, 16 fill levels, and
-// the SAFE and DANGER signals that two look-up tables derive from the level. Tables of nine Qualcomm SoCs.
+// One pipe of a display unit as far as the SMMU notices it: a buffer that memory feeds and the panel drains, 16 fill
+// levels, and what three look-up tables derive from the level: SAFE, DANGER, and the priority of its fetches.
 #pragma once
 
 #include <stdint.h>
@@ -13,10 +13,12 @@ inline constexpr uint32_t pipe_uses = 3;
 inline constexpr uint32_t fill_levels = 16;
 
 /// One bit per fill level and use: bit i of `safe` set means "safe at level i", of `danger` "in danger at level i"
-/// (that reading of the bits is inferred from the published tables).
+/// (that reading of the bits is inferred from the published tables). `priority`: 4 bits per level, the lowest level in
+/// the lowest bits; 7 is the most urgent.
 struct signal_tables {
   uint32_t safe[pipe_uses] = {};
   uint32_t danger[pipe_uses] = {};
+  uint64_t priority[pipe_uses] = {};
 };
 
 /// What is suspicious about a table. Zero: nothing.
@@ -39,36 +41,17 @@ constexpr table_warning check(const signal_tables& t) noexcept {
   return w;
 }
 
-/// A SoC: its tables, and how long its SMMU stalls an invalidation at most. The delay was published for sc8280xp only
-/// (1-2 ms; the middle is used here); the others are given the same.
+/// A SoC: its tables, what its catalogue says of bandwidth and pipes, and how long its SMMU stalls an invalidation at
+/// most. The delay was published for sc8280xp only (1-2 ms; the middle is used here); the others are given the same.
 struct display_soc {
   const char* name = "";
   signal_tables tables{};
+  uint32_t bandwidth_low = 0;   ///< kB/s that the display may ask of memory
+  uint32_t bandwidth_high = 0;  ///< with the screen in command mode, or on its own
+  uint32_t prefill_lines = 0;   ///< fetched ahead of a frame's first line, at least
+  uint32_t pipes = 0;           ///< 0: not known
   uint64_t max_delay_ns = 1'500'000;
 };
-
-inline constexpr display_soc display_socs[] = {
-    {"sdm845", {{0xfff0, 0xf000, 0xffff}, {0xf, 0xffff, 0}}},
-    {"sc7180", {{0xfff0, 0xff00, 0xffff}, {0xff, 0xffff, 0}}},
-    {"sm8150", {{0xfff8, 0xf000, 0xffff}, {0xf, 0xffff, 0}}},
-    {"sm8250", {{0xfff0, 0xff00, 0xffff}, {0xf, 0xffff, 0}}},
-    {"sm7150", {{0xfff0, 0xff00, 0xffff}, {0xff, 0xffff, 0}}},
-    {"sc7280", {{0xff00, 0xff00, 0xffff}, {0xffff, 0xffff, 0}}},
-    {"sc8280xp", {{0xfe00, 0xfe00, 0xffff}, {0xf, 0xffff, 0}}},
-    {"x1e80100", {{0xfe00, 0xfe00, 0xffff}, {0x3ffff, 0x3ffff, 0}}},
-    {"qcm2290", {{0xfff0, 0, 0}, {0xff, 0, 0}}},
-};
-
-/// Null when there is none of that name.
-constexpr const display_soc* find_display_soc(const char* wanted) noexcept {
-  for (const display_soc& soc : display_socs) {
-    const char* a = soc.name;
-    const char* b = wanted;
-    while (*a != '\0' && *a == *b) ++a, ++b;
-    if (*a == *b) return &soc;
-  }
-  return nullptr;
-}
 
 /// What the status register shows.
 struct display_status {
@@ -89,20 +72,23 @@ class display {
       : tables_(tables), use_(static_cast<uint32_t>(use)), rates_(r), fill_(r.buffer_bytes * 1000) {}
 
   /// Time passes. `fed`: memory answers; false while an invalidation or other traffic holds its fetches up.
-  void advance(uint64_t ns, bool fed) noexcept {
-    const uint64_t in = fed ? rates_.feed * ns : 0;
-    const uint64_t out = rates_.drain * ns;
-    const uint64_t capacity = rates_.buffer_bytes * 1000;
+  void advance(uint64_t ns, bool fed) noexcept { move(fed ? rates_.feed * ns : 0, rates_.drain * ns); }
+
+  /// So much arrives and is taken meanwhile, in thousandths of a byte.
+  void move(uint64_t in, uint64_t out) noexcept {
     if (fill_ + in < out) {
       if (!starving_ && real_time()) ++underruns_;
       starving_ = true;
       fill_ = 0;
       return;
     }
-    starving_ = false;
+    if (out != 0) starving_ = false;
     fill_ = fill_ + in - out;
+    const uint64_t capacity = rates_.buffer_bytes * 1000;
     if (fill_ > capacity) fill_ = capacity;
   }
+  /// Room in the buffer, in thousandths of a byte.
+  [[nodiscard]] uint64_t room() const noexcept { return rates_.buffer_bytes * 1000 - fill_; }
 
   /// 0 empty .. 15 full.
   [[nodiscard]] uint32_t level() const noexcept {
@@ -112,6 +98,10 @@ class display {
   [[nodiscard]] bool safe() const noexcept { return real_time() ? ((tables_.safe[use_] >> level()) & 1U) != 0 : true; }
   /// Bits above the 16 levels do not count.
   [[nodiscard]] bool danger() const noexcept { return real_time() && ((tables_.danger[use_] >> level()) & 1U) != 0; }
+  /// Of its fetches, 0 to 15.
+  [[nodiscard]] uint32_t priority() const noexcept {
+    return static_cast<uint32_t>(tables_.priority[use_] >> (4 * level())) & 0xfU;
+  }
   [[nodiscard]] display_status status() const noexcept { return {safe(), danger()}; }
   /// How often the buffer ran empty while the panel wanted data; one long famine counts once. A pipe that is not real
   /// time just waits.

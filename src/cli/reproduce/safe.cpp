@@ -50,12 +50,16 @@ void require(status s, const char* what) {
   if (s != status::ok) throw std::runtime_error(fmt::format("reproduce safe: {}: {}", what, name(s)));
 }
 
+/// The screen is what the SoC's catalogue allows, read linearly.
 scenario times_of(const parameters& p) {
   const auto whole = [&](const char* name) { return static_cast<std::uint64_t>(p[name]); };
   scenario s;
-  s.display = {whole("display.buffer_kib") * 1024, whole("display.drain"), whole("display.feed")};
+  s.screen = model::scanout_for(*model::find_display_soc("sc8280xp"), model::pipe_use::linear);
+  s.screen.drain = static_cast<std::uint64_t>(static_cast<double>(s.screen.drain) * p["display.drain_factor"]);
+  s.screen.feed = static_cast<std::uint64_t>(static_cast<double>(s.screen.feed) * p["display.feed_factor"]);
+  s.screen.buffer = s.screen.unit * whole("display.buffer_lines");
   s.invalidation_ns = whole("display.invalidation_ns");
-  s.drought_ns = std::max<std::uint64_t>(whole("display.drought_ns"), 1);
+  s.drought_ns = whole("display.burst_ns");
   return s;
 }
 

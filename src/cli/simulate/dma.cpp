@@ -3,7 +3,7 @@
 #include <cmdq/allocation/strategies.hpp>
 #include <cmdq/dma/mapper.hpp>
 #include <cmdq/dma/queue_invalidator.hpp>
-#include <cmdq/model/display.hpp>
+#include <cmdq/model/scanout.hpp>
 #include <cmdq/queue/command_queue.hpp>
 #include <cmdq/reclaim/sync_locked.hpp>
 

@@ -48,7 +48,8 @@ safe_report run(const safe_options& o, const model::display_soc& soc, const mode
     using platform = P;
   };
   constexpr unsigned log2 = 8;
-  const scenario times;
+  scenario times;
+  times.screen = model::scanout_for(soc, use);
   world around(tables, use, times, o.seed);
   gated_hooks hooks;
   hooks.around = &around;

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cmdq/cmdq.hpp>
-#include <cmdq/model/display.hpp>
 #include <cmdq/model/hardware.hpp>
 #include <cmdq/model/safe_gate.hpp>
+#include <cmdq/model/scanout.hpp>
 
 #include <algorithm>
 #include <random>
@@ -18,12 +18,13 @@ struct simulated_time : platform::std_atomic {
   static std::uint64_t now_ns() noexcept { return clock_ns; }
 };
 
-/// The times of this simulation. Chosen, not measured: a display of about 4K at 60 Hz whose memory answers three times
-/// as fast as it drains but for short droughts, and a CPU that unmaps as fast as it can.
+/// The times of this simulation. Chosen, not measured: what a SoC's display shows is scanout_for()'s, others use memory
+/// in bursts, and a CPU unmaps as fast as it can.
 struct scenario {
-  model::display::rates display{};
+  model::scanout_options screen{};
   std::uint64_t invalidation_ns = 3000;  ///< the display's fetches stand still that long while an invalidation runs
-  std::uint64_t drought_ns = 2000;       ///< longest pause of memory
+  std::uint64_t drought_ns = 2000;       ///< longest burst of others, whose fetches the display's wait for
+  unsigned others_priority = 4;          ///< of those; not waited for by a display that is more urgent or in danger
   std::uint64_t between_droughts_ns = 40'000;
   std::uint64_t unmap_ns = 1000;  ///< most CPU time between two invalidations
 };
@@ -32,7 +33,7 @@ struct scenario {
 class world {
  public:
   world(const model::signal_tables& tables, model::pipe_use use, const scenario& s, std::uint64_t seed)
-      : display(tables, use, s.display), scenario_(s), random_(seed) {
+      : display(tables, use, s.screen), scenario_(s), random_(seed) {
     simulated_time::clock_ns = 1;
     plan_drought();
   }
@@ -44,8 +45,9 @@ class world {
       if (now >= drought_end_) plan_drought();
       const bool drought = now >= drought_start_;
       const std::uint64_t until = (drought ? drought_end_ : drought_start_) - now;
-      const std::uint64_t part = std::min(ns, until);
-      display.advance(part, fed && !drought);
+      const std::uint64_t part = std::min({ns, until, std::uint64_t{200}});
+      const bool urgent = display.danger() || display.priority() > scenario_.others_priority;
+      display.advance(part, fed && (!drought || urgent));
       simulated_time::clock_ns += part;
       ns -= part;
     }
@@ -53,7 +55,7 @@ class world {
   /// Evenly spread over [from, to].
   std::uint64_t between(std::uint64_t from, std::uint64_t to) { return from + random_() % (to - from + 1); }
 
-  model::display display;
+  model::scanout display;
 
  private:
   void plan_drought() {

@@ -19,7 +19,7 @@ MOVES = {
 }
 # Twice or half of the default, where that would be refused or where 0 or -1 means "fitted".
 VALUES = {"safe.max_delay_us": 500, "huge.small_share": 0.5, "safe.receive_buffers": 1, "safe.send_buffers": 1,
-          "display.feed": 2010, "display.drain": 5990, "display.buffer_kib": 2, "display.drought_ns": 100000,
+          "display.feed_factor": 0.5, "display.drain_factor": 2.5, "display.buffer_lines": 2, "display.burst_ns": 200000,
           "safe.line_mbit": 400, "completion.lists_per_packet": 70, "safe.cpu_us": 200, "safe.buffer_kib": 64,
           "huge.small_entries": 4, "huge.huge_entries": 2}
 SIDE = {"machine.distance_ns.socket": 140, "machine.device.sync_ns": 400}
@@ -101,8 +101,8 @@ def what_is_not_a_parameter_is_refused():
     for words, says in ((["safe.cpu=1"], "expected name=value with one of safe.buffer_kib"),
                         (["safe.cpu_us"], "expected name=value"),
                         (["safe.cpu_us=nan"], "must be a number from 0 to 100000"),
-                        (["display.drain=0"], "must be an integer from 1"),
-                        (["display.drain=1.5"], "must be an integer"),
+                        (["display.buffer_lines=0"], "must be an integer from 1"),
+                        (["display.buffer_lines=1.5"], "must be an integer"),
                         (["machine.nothing=1"], "of the machine there are machine.hold_ns"),
                         (["machine.hold_ns=-1"], "must be a number of ns")):
         need(says in run("reproduce", "safe", "--set", *words, expect=2), f"{words}: {says}")
@@ -129,7 +129,7 @@ def sensitivity_tells_what_moves():
     j = result("safe", "--sensitivity")
     by_name = {s["parameter"]: s for s in j["sensitivity"]}
     need(any(v["largest_change"] > 0.1 for v in by_name["safe.max_delay_us"]["varied"]), "the delay moves something")
-    need("safe.line_mbit" in by_name and "display.feed" in by_name, "all of the section's parameters")
+    need("safe.line_mbit" in by_name and "display.feed_factor" in by_name, "all of the section's parameters")
     need(not any(n.startswith("huge.") for n in by_name), "and no others")
 
 

@@ -43,5 +43,5 @@ class cmdq::ring<Device, producers::overwriting> : public cmdq::ring<Device, pro
 
  public:
   using base::base;
-  [[nodiscard]] geometry shape() const noexcept { return {base::shape().log2 + 1}; }
+  [[nodiscard]] uint32_t capacity() const noexcept { return 2 * base::capacity(); }
 };

@@ -133,8 +133,9 @@ const char* cmdq_status_name(enum cmdq_status s) { return name(static_cast<statu
 cmdq_options cmdq_default_options(void) { return to_c(options{}); }
 
 size_t cmdq_work_bytes(const cmdq_options* o) {
-  if (o == nullptr || detail::check_numbers(of_c(*o)).code != status::ok) return 0;
-  return static_cast<size_t>(work_bytes(of_c(*o)));
+  if (o == nullptr) return 0;
+  const options wanted = with_groups<config>(of_c(*o));
+  return detail::check_numbers(wanted).code == status::ok ? static_cast<size_t>(work_bytes(wanted)) : 0;
 }
 
 cmdq_refusal cmdq_init(cmdq_queue** out, const cmdq_options* wanted, const cmdq_memory* memory, const cmdq_device* d) {
@@ -143,7 +144,7 @@ cmdq_refusal cmdq_init(cmdq_queue** out, const cmdq_options* wanted, const cmdq_
   if (wanted == nullptr) return refuse(status::invalid_argument, "options", 0, 0);
   if (memory == nullptr) return refuse(status::invalid_argument, "memory", 0, 0);
   if (const cmdq_refusal r = check_device(d); r.code != CMDQ_OK) return r;
-  const options o = of_c(*wanted);
+  const options o = with_groups<config>(of_c(*wanted));
   if (const refusal r = detail::check_numbers(o); r.code != status::ok) return to_c(r);
   if (const cmdq_refusal r = check_memory(o, *memory); r.code != CMDQ_OK) return r;
   dma::arena work(memory->work, memory->work_bytes);

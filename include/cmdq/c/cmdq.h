@@ -121,7 +121,7 @@ struct cmdq_options {
   uint64_t deadline_ns;         /* time budget of one call; UINT64_MAX for none */
   enum cmdq_sync_signal signal; /* of a CMD_SYNC that is polled by CONS */
   uint32_t fetch_retries;
-  uint32_t groups;
+  uint32_t groups; /* of CPUs that gather on their own first; 0: none, unless the platform counts its CPUs */
   uint32_t cpus_per_group;
   uint32_t first; /* PROD and CONS of the device at the start */
   bool sync_every_batch;

@@ -56,13 +56,10 @@ class ring<Device, checks::hands_over_early> : public ring<Device, checks::combi
 template <class Device>
 class ring<Device, checks::looks_for_no_space> : public ring<Device, checks::combining_config> {
   using base = ring<Device, checks::combining_config>;
-  struct boundless : geometry {
-    [[nodiscard]] constexpr uint32_t entries() const noexcept { return 1U << 30; }
-  };
 
  public:
   using base::base;
-  [[nodiscard]] boundless shape() const noexcept { return {base::shape()}; }
+  [[nodiscard]] uint32_t capacity() const noexcept { return 1U << 30; }
 };
 
 namespace checks {

@@ -25,7 +25,7 @@ const queue_case cmpxchg[] = {
     {{"wrong/limit_not_stored", "what PROD may be is not noted before PROD: a working device is taken for a lying one",
       two, 3, random, many, 0, unsafe, {site::limit_store, fault::skipped}}, {}},
     {{"wrong/two_error_handlers", "two callers handle one error at once", one_illegal, 3,
-      random, many, 0, stuck, {site::handler_lock, fault::lost_update}}, {.lists = 2, .illegal = 0}},
+      random, many, 0, unsafe, {site::handler_lock, fault::lost_update}}, {.lists = 2, .illegal = 0}},
     {{"wrong/error_not_told", "the error does not reach the caller whose command it was", one_illegal, 3,
       random, many, 0, unsafe, {site::cell_error, fault::skipped}}, {.lists = 2, .illegal = 0}},
 };

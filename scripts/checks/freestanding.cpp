@@ -7,6 +7,7 @@
 #include <cmdq/locks/sync_lock.hpp>
 #include <cmdq/platform/builtins.hpp>
 #include <cmdq/queue/command_queue.hpp>
+#include <cmdq/queue/dump.hpp>
 #include <cmdq/queue/fixed_memory.hpp>
 #include <cmdq/reclaim/sync_locked.hpp>
 #include <cmdq/smmuv3/capabilities.hpp>
@@ -18,6 +19,7 @@
 
 extern "C" uint32_t read_register(uint32_t offset);
 extern "C" void write_register(uint32_t offset, uint32_t value);
+extern "C" void write_console(const char* text, size_t length);
 
 namespace {
 
@@ -48,6 +50,7 @@ cmdq::status use() {
   if (!plan) return plan.code();
   device d;
   cmdq::command_queue<device, Config> queue(*plan, d);
+  dump(queue, [](const char* text, size_t length) { write_console(text, length); });
   typename decltype(queue)::producer me;
   if (const cmdq::status s = queue.attach(me); s != cmdq::status::ok) return s;
   const auto c = encode(cmdq::smmuv3::tlbi_nh_va{.vmid = 1, .asid = 2, .leaf = true, .addr = 0x3000});

@@ -18,6 +18,9 @@ struct gone_report {
   uint32_t owing = 0;  ///< of those of now and before, not settled yet
 };
 
+template <class Queue>
+class inspector;  // dump.hpp
+
 /// Many producers, one device. Neither copyable nor movable; memory and device must outlive it. Holds no addresses:
 /// with its memory and device in one block it works in each process that has mapped that, wherever (see offset_ptr).
 template <ring_device Device, class Config>
@@ -178,6 +181,7 @@ class command_queue {
  private:
   friend class cmdq::producer<command_queue>;
   friend class writer<command_queue>;
+  friend class inspector<command_queue>;
   using sync_type = sync_wait<ring_type, completion_type>;
   using reclaim_type = typename Config::reclaim::template state<P, typename Config::wait>;
   static constexpr bool delegates = Config::allocation::delegates;

@@ -12,7 +12,7 @@ COMMON = {
     "commands[1]": "opcode 0xff 0xff 0x0",
     "memory.entries_[29]": "TLBI_NH_VA 0x12 0x3000",
     "o.first": "4294967293 (0xfffffffd)",
-    "erring": "idle, detached, list [0, 0), untold error illegal at 17",
+    "erring": "idle, detached, list [16, 18), untold error illegal at 17",
 }
 # Each strategy in the order of strategies.hpp: its state with a writer open, and the cell that has it.
 STATES = {

@@ -42,6 +42,7 @@ void stop_with_a_queue() {
   if (!me.insert(commands, 1).ok()) return;
   auto open = me.reserve(1, false);
   cmdq::producer_cell<cmdq::platform::builtins> erring = {};
+  erring.set(erring.waited, 16, 18);
   erring.error.store(cmdq::pack_error(17, 1), cmdq::at<cmdq::site::cell_error>);
   looked_at(&shape);
   static_cast<void>(open.push(commands[0]));

@@ -50,6 +50,12 @@ CASES = {
     "r73_field_of_another_kind": (QUEUE % ("", BASE, "using completion = cmdq::wait::spin;"), HOST,
                                   "configuration: completion is none"),
     "r73_missing_field": (QUEUE % ("struct empty {};", "empty", ""), HOST, "configuration: a field is missing"),
+    "poll_cons_where_the_head_moves_at_fetch": (
+        (QUEUE % ("#include <cmdq/completion/poll_cons.hpp>\n#include <cmdq/model/vtd/hardware.hpp>", BASE,
+                  "using family = cmdq::vtd::family; using completion = cmdq::completion::poll_cons;"))
+        .replace("cmdq::smmuv3::device<>", "cmdq::model::vtd::hardware<cmdq::freestanding_config::platform>"), HOST,
+        "the consumer's register of this family is no completion (it moves when a command is fetched): choose "
+        "completion::status_word"),
     "own_strategy_without_reserve": (
         QUEUE % (OWN % PUBLISH, BASE, "using allocation = own;"), HOST, "state has no status reserve(uint32_t n, intent"),
     "own_strategy_without_publish": (

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // The seam between the algorithm and a kind of device: what the queue asks of a device family. Everything that a
 // command's bits or a register's bits mean is behind it; a family lies in a folder of its own (cmdq/smmuv3 is the
-// first), and examples/own_family shows a complete one. The fifth part, bring-up, is no business of the queue: a family
+// first; cmdq/riscv is the shortest to start from). The fifth part, bring-up, is no business of the queue: a family
 // has a `device` class for it, whose objects its `drives` accepts.
 #pragma once
 

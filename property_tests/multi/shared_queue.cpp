@@ -220,12 +220,21 @@ namespace {
 template <class A>
 struct stage {
   using queue = shared<A>;
+  using producer = typename queue::producer;
   explicit stage(std::uint32_t producers) {
     const auto made = queue::create(memory, sizeof memory, small(producers), 0);
     CMDQ_CHECK(made.ok());
     q = *made;
   }
   void as(std::uint64_t process) { named_processes::now_process = process; }
+  /// A producer that is never destroyed: its process, which is the caller's from now on, is to end.
+  producer& attached_as(std::uint64_t process) {
+    as(process);
+    auto* const of_process = new (leaked) producer;
+    CMDQ_CHECK_EQ(q.queue().attach(*of_process), status::ok);
+    return *of_process;
+  }
+  alignas(producer) char leaked[sizeof(producer)];
   alignas(4096) char memory[1 << 16] = {};
   queue q;
 };
@@ -236,12 +245,9 @@ CMDQ_TEST(a_cell_whose_process_is_gone_comes_back) {
   for_all_strategies([]<class A>() {
     auto s = std::make_unique<stage<A>>(2);
     using producer = typename stage<A>::queue::producer;
-    alignas(producer) char leaked[sizeof(producer)];
-    s->as(7);
-    auto* const of_7 = new (leaked) producer;  // never destroyed: its process ends
-    CMDQ_CHECK_EQ(s->q.queue().attach(*of_7), status::ok);
+    producer& of_7 = s->attached_as(7);
     const command c = numbered(1);
-    CMDQ_CHECK_EQ(of_7->issue(&c, 1).code, status::ok);
+    CMDQ_CHECK_EQ(of_7.issue(&c, 1).code, status::ok);
     s->as(8);
     producer mine;
     CMDQ_CHECK_EQ(s->q.queue().attach(mine), status::ok);
@@ -263,13 +269,10 @@ CMDQ_TEST(a_cell_comes_back_once_its_debt_is_settled) {
   for_all_strategies([]<class A>() {
     auto s = std::make_unique<stage<A>>(1);
     using producer = typename stage<A>::queue::producer;
-    alignas(producer) char leaked[sizeof(producer)];
-    s->as(7);
-    auto* const of_7 = new (leaked) producer;
-    CMDQ_CHECK_EQ(s->q.queue().attach(*of_7), status::ok);
+    producer& of_7 = s->attached_as(7);
     s->q.device().runs = false;
     const command c = numbered(1);
-    CMDQ_CHECK_EQ(of_7->issue(&c, 1).code, status::timeout);
+    CMDQ_CHECK_EQ(of_7.issue(&c, 1).code, status::timeout);
     named_processes::gone = {7};
     s->as(8);
     producer next;
@@ -288,10 +291,7 @@ CMDQ_TEST(a_process_that_ends_inside_a_call_leaves_a_debt) {
   for_all_strategies([]<class A>() {
     auto s = std::make_unique<stage<A>>(1);
     using producer = typename stage<A>::queue::producer;
-    alignas(producer) char leaked[sizeof(producer)];
-    s->as(7);
-    auto* const of_7 = new (leaked) producer;
-    CMDQ_CHECK_EQ(s->q.queue().attach(*of_7), status::ok);
+    producer& of_7 = s->attached_as(7);
     s->q.device().runs = false;
     bool seen = false;
     block_device::at_read = [&] {
@@ -311,7 +311,7 @@ CMDQ_TEST(a_process_that_ends_inside_a_call_leaves_a_debt) {
       seen = true;
     };
     const command c = numbered(1);
-    static_cast<void>(of_7->issue(&c, 1));
+    static_cast<void>(of_7.issue(&c, 1));
     CMDQ_CHECK(seen);
     named_processes::gone.clear();
   });
@@ -322,10 +322,7 @@ CMDQ_TEST(a_process_that_ends_before_it_hands_on_its_turn_leaves_a_hole) {
   for_all_strategies([]<class A>() {
     auto s = std::make_unique<stage<A>>(1);
     using producer = typename stage<A>::queue::producer;
-    alignas(producer) char leaked[sizeof(producer)];
-    s->as(7);
-    auto* const of_7 = new (leaked) producer;
-    CMDQ_CHECK_EQ(s->q.queue().attach(*of_7), status::ok);
+    producer& of_7 = s->attached_as(7);
     bool seen = false;
     block_device::at_write = [&] {
       named_processes::gone = {7};
@@ -338,7 +335,7 @@ CMDQ_TEST(a_process_that_ends_before_it_hands_on_its_turn_leaves_a_hole) {
       seen = true;
     };
     const command c = numbered(1);
-    static_cast<void>(of_7->issue(&c, 1));
+    static_cast<void>(of_7.issue(&c, 1));
     CMDQ_CHECK(seen);
     named_processes::gone.clear();
   });
@@ -352,15 +349,12 @@ CMDQ_TEST(a_claim_that_is_never_published_stays_a_hole) {
     using queue = typename stage<A>::queue;
     using producer = typename queue::producer;
     using open_writer = writer<typename queue::queue_type>;
-    alignas(producer) char leaked[sizeof(producer)];
     alignas(open_writer) char leaked_writer[sizeof(open_writer)];
     s->as(9);
     producer other;
     CMDQ_CHECK_EQ(s->q.queue().attach(other), status::ok);
-    s->as(7);
-    auto* const of_7 = new (leaked) producer;
-    CMDQ_CHECK_EQ(s->q.queue().attach(*of_7), status::ok);
-    auto* const open = new (leaked_writer) open_writer(of_7->reserve(2, true));
+    producer& of_7 = s->attached_as(7);
+    auto* const open = new (leaked_writer) open_writer(of_7.reserve(2, true));
     CMDQ_CHECK_EQ(open->push(numbered(1)), status::ok);
     named_processes::gone = {7};
     s->as(9);
